@@ -1,0 +1,12 @@
+/**
+ * @file twpa.h
+ * All of libtwpa.
+ */
+#ifndef TWPA_TWPA_H
+#define TWPA_TWPA_H
+
+#include <twpa/types.h>
+#include <twpa/status.h>
+#include <twpa/version.h>
+
+#endif

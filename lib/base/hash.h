@@ -1,0 +1,28 @@
+/* Hashing and checksums. The only module that includes xxHash (XXH3, inlined; nothing of it is exported). */
+#ifndef TWPA_BASE_HASH_H
+#define TWPA_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* 64 bits of XXH3 over len bytes. Chain columns by giving the previous hash as the seed. */
+uint64_t twpa__hash64(const void *data, size_t len, uint64_t seed);
+
+/* 128 bits of XXH3: out[0] low, out[1] high. Where equality itself is decided by the hash. */
+void twpa__hash128(uint64_t out[2], const void *data, size_t len, uint64_t seed);
+
+/* Checksum of stored blocks: unseeded XXH3, 64 bits. */
+uint64_t twpa__checksum64(const void *data, size_t len);
+
+/* Mixes one 64-bit number well (bijective). */
+static inline uint64_t twpa__mix64(uint64_t x)
+{
+  x ^= x >> 32;
+  x *= UINT64_C(0xD6E8FEB86659FD93);
+  x ^= x >> 32;
+  x *= UINT64_C(0xD6E8FEB86659FD93);
+  x ^= x >> 32;
+  return x;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * A map from a 64-bit number (a transaction id) to a pointer. uthash inside, and the only module that includes it.
+ * Iteration is in the order of insertion, whatever the hashes are.
+ */
+#ifndef TWPA_BASE_XIDMAP_H
+#define TWPA_BASE_XIDMAP_H
+
+#include "base/alloc.h"
+
+typedef struct twpa__xidmap {
+  twpa__mem *mem;
+  struct twpa__xidmap_entry *head;
+  struct twpa__xidmap_entry *spare; /* recycled entries */
+  size_t count;
+  bool oom; /* set by uthash's out-of-memory hook */
+} twpa__xidmap;
+
+/* mem outlives the map. Allocates nothing. */
+void twpa__xidmap_init(twpa__xidmap *map, twpa__mem *mem);
+/* Frees the entries, not what they point to. */
+void twpa__xidmap_clear(twpa__xidmap *map);
+/* NULL if absent. */
+void *twpa__xidmap_get(const twpa__xidmap *map, uint64_t key);
+/* Adds a key that is absent. TWPA_E_EXISTS if it is there, TWPA_E_NOMEM; the map is then as it was. */
+twpa_status twpa__xidmap_add(twpa__xidmap *map, uint64_t key, void *value);
+/* Removes; the value, or NULL if absent. Cannot fail. */
+void *twpa__xidmap_remove(twpa__xidmap *map, uint64_t key);
+/* Iteration: *it = NULL at the start. The value, or NULL at the end. The entry just given may be removed. */
+void *twpa__xidmap_next(const twpa__xidmap *map, void **it, uint64_t *key);
+
+#endif
