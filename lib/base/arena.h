@@ -14,7 +14,8 @@
 #define TWPA__ARENA_CHUNK_MAX ((size_t)65536)
 
 typedef struct twpa__chunk {
-  struct twpa__chunk *next;
+  _Alignas(8) struct twpa__chunk *next;
+  struct twpa__chunk *prev;
   size_t cap;  /* payload bytes */
   size_t used; /* of those, handed out */
   /* payload follows */
@@ -35,7 +36,10 @@ static inline unsigned char *twpa__chunk_data(twpa__chunk *chunk)
 void twpa__arena_init(twpa__arena *arena, twpa__mem *mem);
 /* size bytes (rounded up to 8), or NULL; the arena is then as it was. */
 void *twpa__arena_alloc(twpa__arena *arena, size_t size);
-/* Takes back the newest allocation, `size` being what was asked for; for undoing a call that fails later. */
+/*
+ * Takes back the newest allocation, `size` being what was asked for; for undoing a call that fails later. A chunk that
+ * holds nothing any more is given back, so that the arena is as it was before. O(1).
+ */
 void twpa__arena_undo(twpa__arena *arena, void *p, size_t size);
 /* Gives everything back to the allocator. */
 void twpa__arena_clear(twpa__arena *arena);

@@ -28,7 +28,7 @@ twpa_status twpa__runs_add_range(twpa__runs *set, uint64_t first, uint64_t last)
 twpa_status twpa__runs_reserve(twpa__runs *set, size_t adds);
 /* Removes everything <= n. Cannot fail. */
 void twpa__runs_drop_through(twpa__runs *set, uint64_t n);
-/* How many numbers are inside. */
+/* How many numbers are inside; UINT64_MAX if they are all 2^64. */
 uint64_t twpa__runs_total(const twpa__runs *set);
 
 #endif

@@ -12,6 +12,7 @@ typedef struct twpa__xidmap {
   struct twpa__xidmap_entry *head;
   struct twpa__xidmap_entry *spare; /* recycled entries */
   size_t count;
+  size_t spares; /* recycled entries */
   bool oom; /* set by uthash's out-of-memory hook */
 } twpa__xidmap;
 
@@ -21,11 +22,14 @@ void twpa__xidmap_init(twpa__xidmap *map, twpa__mem *mem);
 void twpa__xidmap_clear(twpa__xidmap *map);
 /* NULL if absent. */
 void *twpa__xidmap_get(const twpa__xidmap *map, uint64_t key);
-/* Adds a key that is absent. TWPA_E_EXISTS if it is there, TWPA_E_NOMEM; the map is then as it was. */
+/* Adds a key that is absent; the value is not NULL. TWPA_E_EXISTS if it is there, TWPA_E_NOMEM; the map is then as it was. */
 twpa_status twpa__xidmap_add(twpa__xidmap *map, uint64_t key, void *value);
 /* Removes; the value, or NULL if absent. Cannot fail. */
 void *twpa__xidmap_remove(twpa__xidmap *map, uint64_t key);
-/* Iteration: *it = NULL at the start. The value, or NULL at the end. The entry just given may be removed. */
+/*
+ * Iteration: *it = NULL at the start. The value, or NULL at the end. The entry just given may be removed; entries added
+ * meanwhile may be left out. key may be NULL.
+ */
 void *twpa__xidmap_next(const twpa__xidmap *map, void **it, uint64_t *key);
 
 #endif
