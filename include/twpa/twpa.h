@@ -8,6 +8,11 @@
 #include <twpa/types.h>
 #include <twpa/status.h>
 #include <twpa/version.h>
+
+#include <twpa/key.h>
+#include <twpa/relation.h>
+#include <twpa/access_set.h>
+#include <twpa/plan.h>
 #include <twpa/change.h>
 #include <twpa/txn.h>
 #include <twpa/output.h>

@@ -1,0 +1,30 @@
+/*
+ * Canonical forms: two values of one equality class (twpa/key.h) that are equal for the database have the same canonical
+ * bytes, whatever their width, spelling or form (binary, text) was. The bytes are what keys hash.
+ */
+#ifndef TWPA_PLAN_CANONICAL_H
+#define TWPA_PLAN_CANONICAL_H
+
+#include <stdbool.h>
+#include <twpa/key.h>
+
+#define TWPA__CANONICAL_SCRATCH 160
+
+typedef struct twpa__canonical_form {
+  const void *data; /* into the value itself, or into scratch; not NULL */
+  size_t len;
+  bool exact; /* false: cut short because it is too long. Equal values still have equal bytes, but equal bytes no longer
+                 mean equal values */
+  unsigned char scratch[TWPA__CANONICAL_SCRATCH];
+} twpa__canonical_form;
+
+/*
+ * cls is any class but TWPA_CLASS_UNKNOWN, state is TWPA_VALUE_BINARY or TWPA_VALUE_TEXT. TWPA_E_INVAL if the bytes are
+ * not a value of the class, TWPA_E_UNSUPPORTED for a class that does not exist; *form is then undefined.
+ */
+twpa_status twpa__canonical(twpa__canonical_form *form, uint32_t cls, uint32_t state, twpa_bytes bytes);
+
+/* True if equal values of the class have equal bytes in a column of one type (what a row lock's strength depends on). */
+bool twpa__canonical_is_bytes(uint32_t cls);
+
+#endif
