@@ -8,6 +8,9 @@
 #include <twpa/types.h>
 #include <twpa/status.h>
 #include <twpa/version.h>
+#include <twpa/progress.h>
+#include <twpa/simulate.h>
+#include <twpa/scheduler.h>
 
 #include <twpa/key.h>
 #include <twpa/relation.h>
