@@ -8,7 +8,7 @@ typedef struct host_error {
   char text[768]; /* empty: no error */
 } host_error;
 
-/* Fills in the text (printf style) and returns false, so that a failing function can end with `return host_fail(...)`. */
+/* Fills in the text (printf style) and returns false, so that a failing function can `return host_fail(...)`. */
 bool host_fail(host_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -86,8 +86,8 @@ typedef struct twpa_plan_options {
   uint32_t parent_update;    /**< TWPA_PARENT_UPDATE_*. */
   uint32_t early_start;      /**< TWPA_EARLY_START_*; needs commit order. */
   uint32_t free_commit_order; /**< Not 0: transactions may commit in any order that the plan allows. */
-  uint32_t explain;          /**< Not 0: keep via which key each dependency came, and make twpa_plan_explain() fast. Costs 40 bytes
-                                  per edge. */
+  uint32_t explain;          /**< Not 0: keep via which key each dependency came, and make
+                                  twpa_plan_explain() fast. Costs 40 bytes per edge. */
 } twpa_plan_options;
 
 /** Initialises the first field of a #twpa_plan_options; the others are zero. */

@@ -83,7 +83,7 @@ typedef uint32_t twpa_cid;
 /** No command number (PostgreSQL: InvalidCommandId). */
 #define TWPA_CID_NONE ((twpa_cid)0xFFFFFFFFu)
 
-/** Microseconds since an epoch that the host chooses (PostgreSQL: 2000-01-01 00:00 UTC). The library only hands it on. */
+/** Microseconds since an epoch of the host's choice (PostgreSQL: 2000-01-01 00:00 UTC). Only handed on. */
 typedef int64_t twpa_time;
 
 /** Where the rows of a relation are stored (PostgreSQL: RelFileLocator). All zero means "none". */

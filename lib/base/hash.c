@@ -1,6 +1,6 @@
 /*
- * XXH3, inlined: no dependency at run time, and no symbol of xxHash leaves this file. Only functions whose output xxHash
- * promises to keep are used, because checksums are stored.
+ * XXH3, inlined: no dependency at run time, and no symbol of xxHash leaves this file. Only functions whose output
+ * xxHash promises to keep are used, because checksums are stored.
  */
 #include "base/hash.h"
 

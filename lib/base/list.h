@@ -76,7 +76,7 @@ static inline twpa__link *twpa__list_next(const twpa__list *head, const twpa__li
   return link->next != head ? link->next : NULL;
 }
 
-/* Walks with the current element's link in `it`; removing the current element is allowed, `tmp` is another link pointer. */
+/* Walks with the current element's link in `it`; the current element may be removed; `tmp` is another link pointer. */
 #define TWPA__LIST_FOREACH(head, it, tmp) \
   for ((it) = (head)->next; (it) != (head) && ((tmp) = (it)->next, true); (it) = (tmp))
 

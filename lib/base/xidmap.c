@@ -4,8 +4,8 @@
  * uthash ends the process when memory runs out, takes memory from malloc, frees its table when the last element goes
  * (a map that is empty every other moment would allocate all the time) and stops growing for good under a bad hash.
  * Here running out of memory is reported, and the failed call leaves the map as it was; memory comes from the map's
- * allocator; the first element is a sentinel that stays, so that the table does; the hash is a bijective mix of the key.
- * The sentinel has a key of length 0, which no search has.
+ * allocator; the first element is a sentinel that stays, so that the table does; the hash is a bijective mix of the
+ * key. The sentinel has a key of length 0, which no search has.
  *
  * Entries that were removed are kept for the next ones, at most as many as are in use and a few.
  */

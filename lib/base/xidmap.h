@@ -22,7 +22,7 @@ void twpa__xidmap_init(twpa__xidmap *map, twpa__mem *mem);
 void twpa__xidmap_clear(twpa__xidmap *map);
 /* NULL if absent. */
 void *twpa__xidmap_get(const twpa__xidmap *map, uint64_t key);
-/* Adds a key that is absent; the value is not NULL. TWPA_E_EXISTS if it is there, TWPA_E_NOMEM; the map is then as it was. */
+/* Adds a key that is absent; the value is not NULL. TWPA_E_EXISTS or TWPA_E_NOMEM leave the map as it was. */
 twpa_status twpa__xidmap_add(twpa__xidmap *map, uint64_t key, void *value);
 /* Removes; the value, or NULL if absent. Cannot fail. */
 void *twpa__xidmap_remove(twpa__xidmap *map, uint64_t key);

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Who includes whom: a file of the library includes only its own floor or lower ones, the two halves do not know each other,
+# and third parties and the operating system stay where the design puts them. The table is the design.
+#   floors.sh SOURCE_DIR
+set -eu
+cd "$1"
+
+# folder module floor. A file belongs to the module with the longest name that its own name begins with (txn_iter.c: txn).
+cat >"${TMPDIR:-/tmp}/twpa-floors.$$" <<'TABLE'
+base types 0
+base status 0
+base version 0
+base alloc 0
+base assert 0
+base sized 0
+base arena 1
+base list 1
+base heap 1
+base hash 1
+base xidmap 1
+base runs 1
+decode change 2
+decode snapshot 2
+decode visibility 2
+decode output 3
+decode storage 2
+decode txn 3
+decode merge 3
+decode spill 3
+decode file_spill 3
+decode toast 3
+decode reorder 3
+decode snapbuild 3
+decode decoder 4
+plan key 2
+plan canonical 2
+plan relation 3
+plan access_set 3
+plan conflicts 3
+plan plan 3
+plan scheduler 4
+plan progress 4
+plan simulate 4
+TABLE
+trap 'rm -f "${TMPDIR:-/tmp}/twpa-floors.$$"' EXIT
+
+find lib include/twpa -name '*.[ch]' | sort | xargs grep -nH '^[[:space:]]*#[[:space:]]*include' | awk -v table="${TMPDIR:-/tmp}/twpa-floors.$$" '
+function say(text) { print where ": " text; bad++ }
+# Floor of a module by the name of its file; folder is set. -1: not in the table.
+function floor_of(name,  best, m) {
+  sub(/.*\//, "", name); sub(/\.[ch]$/, "", name)
+  best = ""
+  for (m in floor)
+    if ((name == m || index(name, m "_") == 1) && length(m) > length(best)) best = m
+  folder = best == "" ? "" : home[best]
+  return best == "" ? -1 : floor[best]
+}
+BEGIN {
+  while ((getline line < table) > 0) { split(line, f, " "); home[f[2]] = f[1]; floor[f[2]] = f[3] }
+  n = split("stddef stdint stdbool string stdlib limits stdatomic float inttypes", names, " ")   # what lib/ may use of C
+  for (i = 1; i <= n; i++) allowed[names[i] ".h"] = 1
+}
+{
+  split($0, part, ":"); file = part[1]; where = file ":" part[2]
+  public = file ~ /^include\//
+  text = $0; sub(/^[^:]*:[^:]*:/, "", text)
+  quoted = text ~ /"/
+  target = text; sub(/^[^<"]*[<"]/, "", target); sub(/[>"].*/, "", target)
+  seen++
+  own = floor_of(file); own_folder = folder
+  if (file == "include/twpa/twpa.h") { if (target !~ /^twpa\//) say("the umbrella includes public headers only"); next }
+  if (own < 0) { say("module not in the table of tests/package/floors.sh"); next }
+  if (!public && file !~ ("^lib/" own_folder "/")) say("the table has this module in lib/" own_folder)
+  if (target == "xxhash.h") { if (file != "lib/base/hash.c") say("only lib/base/hash.c includes xxHash"); next }
+  if (target == "uthash.h") { if (file != "lib/base/xidmap.c") say("only lib/base/xidmap.c includes uthash"); next }
+  if (target ~ /^twpa\// || quoted) {
+    if (public && target !~ /^twpa\//) say("a public header includes public headers only")
+    if (target == "twpa/twpa.h") { say("the umbrella is for users"); next }
+    theirs = floor_of(target)
+    if (theirs < 0) say("includes " target ", which is not in the table of tests/package/floors.sh")
+    else if (theirs > own) say("floor " own " includes " target " of floor " theirs)
+    else if (folder != "base" && folder != own_folder) say("lib/" own_folder " includes " target " of lib/" folder)
+    if (quoted && target !~ /^(base|decode|plan)\//) say("write \"" folder "/" target "\"")
+    next
+  }
+  # The optional module that keeps spilled changes in files is the one that talks to the operating system.
+  if (!(target in allowed) && file !~ /^lib\/decode\/file_spill[^\/]*\.c$/) say("<" target "> has no place in the library")
+  if (public && target !~ /^std(def|int)\.h$/) say("a public header needs no <" target ">")
+}
+END {
+  if (seen < 20) { print "floors.sh: only " seen + 0 " includes found"; bad++ }
+  print "floors.sh: " seen " includes, " bad + 0 " against the table"
+  exit bad > 0
+}'
