@@ -1,5 +1,6 @@
 /* An allocator that fails on demand and checks sizes. */
 #include "support/faultmem.h"
+#include "support/runner.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -23,11 +24,11 @@ static bool refuse(faultmem *fm)
 static void *fm_alloc(void *user, size_t size)
 {
   faultmem *fm = user;
-  ck_assert_uint_gt(size, 0);
+  test_must(size > 0);
   if (refuse(fm))
     return NULL;
   header *h = malloc(sizeof *h + size);
-  ck_assert_ptr_nonnull(h);
+  test_must(h != NULL);
   h->size = size;
   memset(h + 1, 0xA5, size);
   fm->live_bytes += size;
@@ -40,9 +41,9 @@ static void *fm_alloc(void *user, size_t size)
 static void fm_release(void *user, void *p, size_t size)
 {
   faultmem *fm = user;
-  ck_assert_ptr_nonnull(p);
+  test_must(p != NULL);
   header *h = (header *)p - 1;
-  ck_assert_uint_eq(h->size, size);
+  test_must(h->size == size);
   fm->live_bytes -= size;
   fm->live_blocks--;
   memset(p, 0x5A, size);

@@ -11,6 +11,13 @@ int run_suite(Suite *suite);
 /* The seed of this run: TWPA_SEED from the environment, else the given one. Printed once. */
 uint64_t test_seed(uint64_t standard);
 
+/* ck_assert reports every success to the parent process, too; this one is for the millionth time in a loop. */
+#define test_must(cond)                      \
+  do {                                       \
+    if (!(cond))                             \
+      ck_abort_msg("'%s' is not so", #cond); \
+  } while (0)
+
 /* SplitMix64: small, good enough, the same everywhere. */
 typedef struct rng {
   uint64_t state;
