@@ -24,6 +24,16 @@ typedef struct twpa__canonical_form {
  */
 twpa_status twpa__canonical(twpa__canonical_form *form, uint32_t cls, uint32_t state, twpa_bytes bytes);
 
+/* True for the values of TWPA_CLASS_*, TWPA_CLASS_UNKNOWN included. */
+bool twpa__canonical_known(uint32_t cls);
+
+/*
+ * True if a foreign key column of class `child` can be compared with a referenced one of class `parent` by their
+ * canonical bytes, each made by its own class: equal for the database implies equal bytes. False where it does not, or
+ * where that is not known (integer and float: the database rounds; text and char(n): it trims; anything unknown).
+ */
+bool twpa__canonical_joins(uint32_t child, uint32_t parent);
+
 /* True if equal values of the class have equal bytes in a column of one type (what a row lock's strength depends on). */
 bool twpa__canonical_is_bytes(uint32_t cls);
 
