@@ -62,6 +62,12 @@ pkgconfig)
   pc=$prefix/$LIBDIR/pkgconfig
   run_pkgconfig "$pc" "$prefix/$LIBDIR" --define-prefix
   run_pkgconfig "$pc" "$prefix/$LIBDIR" --define-prefix --static
+  # Inside of somebody else's shared library: nothing of libtwpa shows, if they say so.
+  sed 's/int main(void)/int theirs(void);\n\nint theirs(void)/' "$here/consumer/use.c" >"$WORK_DIR/theirs.c"
+  quietly "$CC" -shared -fPIC -o "$WORK_DIR/theirs.so" -I "$prefix/include" -DTWPA_NO_API_ATTRIBUTES "$WORK_DIR/theirs.c" \
+    "$prefix/$LIBDIR/libtwpa.a" -Wl,--exclude-libs,libtwpa.a
+  nm -D --defined-only "$WORK_DIR/theirs.so" | grep -q ' theirs$' || fail "theirs.so does not export its own function"
+  if nm -D --defined-only "$WORK_DIR/theirs.so" | grep twpa; then fail "theirs.so exports functions of libtwpa"; fi
   ;;
 moved)        # found by find_package in a place that nobody ever named, while the place it came from is gone
   rm -rf "$WORK_DIR/moved tree"
