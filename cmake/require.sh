@@ -58,7 +58,7 @@ require() {
   log=$(install 2>&1) || {
     say "fetching the package lists"
     log=$(apt-get update -q </dev/null 2>&1 && install 2>&1) || {
-      printf '%s\n' "$log" | tail -n 15 >&2
+      printf '%s\n' "$log" | tail -n 4 >&2
       fail "apt-get could not install$packages (no network?)"
     }
   }
