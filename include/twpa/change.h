@@ -23,7 +23,7 @@ typedef struct twpa_record {
   twpa_lsn lsn;      /**< Where the record starts. Never 0, and never before that of an earlier call. */
   twpa_lsn end_lsn;  /**< First position after the record; 0 if the log does not tell, else not before #lsn. */
   twpa_xid xid;      /**< The (sub)transaction that wrote it; #TWPA_XID_NONE for records outside of transactions. */
-  twpa_xid top_xid;  /**< Its top-level transaction if the record tells, else #TWPA_XID_NONE (PostgreSQL: block id 252). */
+  twpa_xid top_xid;  /**< Its top-level transaction if the record tells, else #TWPA_XID_NONE. */
   uint32_t origin;   /**< Where the change was first made (PostgreSQL: replication origin); 0 here. */
   uint32_t reserved; /**< 0. */
 } twpa_record;
@@ -48,8 +48,8 @@ enum {
 
 /** The bits of twpa_change.flags. */
 enum {
-  TWPA_CHANGE_MORE = 1u,             /**< On a row: more rows of the same record follow, keep the long values collected so
-                                          far (all rows of a multi-insert but the last). */
+  TWPA_CHANGE_MORE = 1u,             /**< On a row: more rows of the same record follow; keep the long values collected
+                                          so far (all rows of a multi-insert but the last). */
   TWPA_CHANGE_CASCADE = 2u,          /**< On #TWPA_TRUNCATE: CASCADE was asked for. */
   TWPA_CHANGE_RESTART_SEQS = 4u,     /**< On #TWPA_TRUNCATE: RESTART IDENTITY was asked for. */
   TWPA_CHANGE_NONTRANSACTIONAL = 8u, /**< On #TWPA_MESSAGE: deliver at once, whatever becomes of the transaction. */
@@ -72,7 +72,7 @@ typedef struct twpa_change {
   size_t nrelations;       /**< #TWPA_TRUNCATE: how many; at most 2^24. */
   twpa_bytes prefix;       /**< #TWPA_MESSAGE: which application. At most 2^30 bytes. */
   twpa_bytes content;      /**< #TWPA_MESSAGE, #TWPA_TOAST_CHUNK, #TWPA_INVALIDATION: the bytes. At most 2^30 bytes. */
-  uint64_t toast_relation; /**< #TWPA_TOAST_CHUNK: the relation of the long value, by whatever identity the host uses. */
+  uint64_t toast_relation; /**< #TWPA_TOAST_CHUNK: the relation of the long value, by any identity the host likes. */
   uint64_t toast_value;    /**< #TWPA_TOAST_CHUNK: which value (PostgreSQL: chunk_id). */
   uint32_t toast_sequence; /**< #TWPA_TOAST_CHUNK: 0, 1, 2, ... within a value. */
   twpa_cid command_id;     /**< #TWPA_COMMAND: the command that begins. */

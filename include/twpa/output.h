@@ -9,9 +9,9 @@
 
 /**
  * @defgroup output Output
- * A table of callbacks in the convention of PostgreSQL's output plugins. Transactions come one after the other, in the
- * order of their commit records; the changes of one in the order (lsn, arrival), subtransactions woven in and those that
- * were rolled back left out. The sequences are
+ * A table of callbacks in the convention of PostgreSQL's output plugins. Transactions come
+ * one after the other, in the order of their commit records; the changes of one in the order (lsn, arrival),
+ * subtransactions woven in and those that were rolled back left out. The sequences are
  *
  *     begin (change | truncate | message)* commit
  *     begin_prepare (change | truncate | message)* prepare  ...later...  commit_prepared | rollback_prepared
@@ -21,14 +21,16 @@
  *
  * A block of a stream is never inside another one. Messages outside of transactions come at any other place.
  *
- * **Result** of a callback: #TWPA_CALLBACK_OK; #TWPA_CALLBACK_ABORTED, see there; anything else makes the call that led
- * to it return #TWPA_E_CALLBACK. The transaction then stays in the buffer, and repeating the call delivers it again from
- * its `begin`, `begin_prepare` or `stream_start` on: what the consumer has got since that one counts for nothing.
- * Callbacks that have succeeded and stand alone (stream_abort, commit_prepared, rollback_prepared) are not repeated.
+ * **Result** of a callback: #TWPA_CALLBACK_OK; #TWPA_CALLBACK_ABORTED, see there; anything else makes the call that
+ * led to it return #TWPA_E_CALLBACK. The transaction then stays in the buffer, and repeating the call delivers it
+ * again from its `begin`, `begin_prepare` or `stream_start` on: what the consumer has got since that one counts for
+ * nothing. Callbacks that have succeeded and stand alone (stream_abort, commit_prepared, rollback_prepared) are not
+ * repeated.
  *
- * **What is required**: begin, change, commit. `truncate` and `message` may be missing; such changes are then left out.
- * With twpa_reorder_options.streaming: stream_start, stream_stop, stream_abort, stream_commit, stream_change. With
- * twpa_reorder_options.two_phase: begin_prepare, prepare, commit_prepared, rollback_prepared; with both, stream_prepare.
+ * **What is required**: begin, change, commit. `truncate` and `message` may be missing; such changes are then left
+ * out. With twpa_reorder_options.streaming: stream_start, stream_stop, stream_abort, stream_commit, stream_change.
+ * With twpa_reorder_options.two_phase: begin_prepare, prepare, commit_prepared, rollback_prepared; with both,
+ * stream_prepare.
  *
  * No callback may call a function of the buffer that called it (#TWPA_E_REENTRANT), statistics and accessors excepted.
  * @{
@@ -39,9 +41,9 @@ TWPA_BEGIN_DECLS
 /** What a callback of twpa_output returns. */
 enum {
   TWPA_CALLBACK_OK = 0,      /**< Done. */
-  TWPA_CALLBACK_ABORTED = 1, /**< From change, truncate and message callbacks, of a transaction that is being streamed or
-                                  prepared: the (sub)transaction was rolled back in the meantime, as reading the catalog
-                                  has shown. The rest is dropped and the stream block closed; its abort record will
+  TWPA_CALLBACK_ABORTED = 1, /**< From change, truncate and message callbacks, of a transaction that is being streamed
+                                  or prepared: the (sub)transaction was rolled back in the meantime, as reading the
+                                  catalog has shown. The rest is dropped and the stream block closed; its abort record will
                                   follow. At any other place it is a failure. */
   TWPA_CALLBACK_DECLINED = 2 /**< From twpa_output.take: deliver it through the callbacks instead. */
 };

@@ -17,12 +17,12 @@
  * **Order.** Records are fed in the order of the log. A record that starts before an earlier one is refused
  * (#TWPA_E_STATE). Changes at the same position stay in the order in which they were fed.
  *
- * **Kinship.** That a transaction is a subtransaction may become known with its first record (twpa_record.top_xid), later,
- * or only from the commit record; the result is the same. Subtransactions of every depth hang directly below the
- * top-level one. What contradicts something known is refused (#TWPA_E_STATE).
+ * **Kinship.** That a transaction is a subtransaction may become known with its first record (twpa_record.top_xid),
+ * later, or only from the commit record; the result is the same. Subtransactions of every depth hang directly below
+ * the top-level one. What contradicts something known is refused (#TWPA_E_STATE).
  *
- * **Failure.** A call that fails leaves the buffer as it was and may be repeated. Where a call has reported something to
- * the output before it failed, the description of the output says what a repetition reports again.
+ * **Failure.** A call that fails leaves the buffer as it was and may be repeated. Where a call has reported
+ * something to the output before it failed, the description of the output says what a repetition reports again.
  *
  * Unless a function says otherwise, each may return #TWPA_E_INVAL (NULL, or a record without position),
  * #TWPA_E_REENTRANT, #TWPA_E_NOMEM, and #TWPA_E_STATE (order or kinship as above).
@@ -76,8 +76,8 @@ typedef struct twpa_reorder_options {
   uint32_t two_phase;              /**< 1: give prepared transactions to the output when they are prepared. */
   twpa_lsn two_phase_at;           /**< Position from which on two-phase was on: what was prepared before is given out
                                         when it is committed, together with its prepare. */
-  size_t distributed_bytes;        /**< How many bytes of other transactions' invalidations a transaction may be followed
-                                        by before everything is invalidated instead; 0: 8 MB. */
+  size_t distributed_bytes;        /**< How many bytes of other transactions' invalidations may follow a transaction
+                                        before everything is invalidated instead; 0: 8 MB. */
   uint64_t reserved[2];            /**< 0. */
 } twpa_reorder_options;
 
@@ -99,10 +99,10 @@ typedef struct twpa_reorder_stats {
   uint64_t distributed_bytes;  /**< Now: invalidations of other transactions held. */
   uint64_t queued_changes;     /**< Changes queued. */
   uint64_t queued_bytes;       /**< Their payload: rows, messages, chunks. */
-  uint64_t delivered_txns;     /**< Transactions given out: committed, prepared, taken, or streamed for the first time. */
+  uint64_t delivered_txns;     /**< Transactions given out: committed, prepared, taken, or streamed the first time. */
   uint64_t delivered_changes;  /**< Rows, truncates and messages given out by callback, repetitions included. */
   uint64_t aborted_txns;       /**< Top-level transactions and subtransactions that were dropped as rolled back. */
-  uint64_t spilled_txns;       /**< Transactions of which something was spilled, subtransactions counted by themselves. */
+  uint64_t spilled_txns;       /**< Transactions of which something was spilled, each subtransaction by itself. */
   uint64_t spilled_blocks;     /**< Blocks written to storage. */
   uint64_t spilled_bytes;      /**< Their bytes. */
   uint64_t restored_blocks;    /**< Blocks read back by deliveries through callbacks. */
@@ -122,8 +122,8 @@ typedef struct twpa_reorder_stats {
  * @param[in]  output     where transactions go; copied
  * @param[in]  user       first argument of the output's callbacks
  * @param[in]  allocator  copied; NULL for the C library's
- * @return #TWPA_OK; #TWPA_E_INVAL if a required callback or hook is missing; #TWPA_E_UNSUPPORTED if a table is newer than
- *         the library and uses what it does not have; #TWPA_E_NOMEM
+ * @return #TWPA_OK; #TWPA_E_INVAL if a required callback or hook is missing; #TWPA_E_UNSUPPORTED if a table is
+ *         newer than the library and uses what it does not have; #TWPA_E_NOMEM
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_new(twpa_reorder **reorder, const twpa_reorder_options *options,
                                                      const twpa_output *output, void *user,
@@ -131,7 +131,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_new(twpa_reorder **reorder, con
 
 /**
  * Frees a buffer and all it holds, without telling the output. Taken transactions stay good until they are released.
- * @param[in] reorder  a buffer; NULL does nothing. Must not be called from a callback of the buffer: nothing happens then.
+ * @param[in] reorder  a buffer; NULL does nothing. Must not be called from a callback of the buffer: nothing
+ *                     happens then.
  */
 TWPA_API void twpa_reorder_free(twpa_reorder *reorder);
 
@@ -151,15 +152,16 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_touch(twpa_reorder *reorder, co
  * invalidation without a transaction id to twpa_reorder_hooks.invalidate. What twpa_output.filter_origin leaves out is
  * not queued, but its transaction is known from then on.
  *
- * Over the memory limit, the call streams, spills or drops transactions before it returns, and calls the hooks and stream
- * callbacks for that.
+ * Over the memory limit, the call streams, spills or drops transactions before it returns, and calls the hooks and
+ * stream callbacks for that.
  *
  * @param[in] reorder  a buffer
  * @param[in] record   the record it is in; several changes may have the same
  * @param[in] change   the change
- * @return #TWPA_OK; #TWPA_E_INVAL also for an unknown kind, flags that do not belong to it, or lengths beyond the limits;
- *         #TWPA_E_STATE also for a transaction that is prepared; #TWPA_E_CALLBACK, #TWPA_E_CORRUPT (from streaming).
- *         A failure means that the change is not queued. O(size of the change), plus what the limit asks for.
+ * @return #TWPA_OK; #TWPA_E_INVAL also for an unknown kind, flags that do not belong to it, or lengths beyond the
+ *         limits; #TWPA_E_STATE also for a transaction that is prepared; #TWPA_E_CALLBACK, #TWPA_E_CORRUPT (from
+ *         streaming). A failure means that the change is not queued. O(size of the change), plus what the limit
+ *         asks for.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_queue(twpa_reorder *reorder, const twpa_record *record,
                                                        const twpa_change *change);
@@ -183,12 +185,13 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_new_cid(twpa_reorder *reorder, 
  * @return #TWPA_OK; #TWPA_E_INVAL also if both are the same; #TWPA_E_STATE also if @p sub belongs to another one, has
  *         subtransactions itself, was streamed or prepared as a top-level one, or if @p top is a subtransaction. O(1).
  */
-TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_assign(twpa_reorder *reorder, twpa_xid top, twpa_xid sub, twpa_lsn lsn);
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_assign(twpa_reorder *reorder, twpa_xid top, twpa_xid sub,
+                                                        twpa_lsn lsn);
 
 /**
- * The transaction is committed: the output gets it, before the call returns, and it is gone. One that is not known, or of
- * which no change was queued, is not shown to the output; if twpa_output.filter_origin leaves the origin of the record
- * out, it is as twpa_reorder_forget().
+ * The transaction is committed: the output gets it, before the call returns, and it is gone. One that is not known,
+ * or of which no change was queued, is not shown to the output; if twpa_output.filter_origin leaves the origin of
+ * the record out, it is as twpa_reorder_forget().
  * @param[in] reorder  a buffer
  * @param[in] record   the commit record; its xid is the top-level transaction
  * @param[in] commit   what the record says
@@ -210,9 +213,9 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_forget(twpa_reorder *reorder, c
                                                         const twpa_commit *commit);
 
 /**
- * A transaction or subtransaction is rolled back, and the listed ones with it; for a top-level one, all that are known as
- * its subtransactions. It is gone, as if it had never been. If something of it was streamed, twpa_output.stream_abort is
- * called for each one concerned, and its invalidations are executed.
+ * A transaction or subtransaction is rolled back, and the listed ones with it; for a top-level one, all that are
+ * known as its subtransactions. It is gone, as if it had never been. If something of it was streamed,
+ * twpa_output.stream_abort is called for each one concerned, and its invalidations are executed.
  * @param[in] reorder  a buffer
  * @param[in] record   the abort record
  * @param[in] abort    what the record says
@@ -222,9 +225,9 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_abort(twpa_reorder *reorder, co
                                                        const twpa_commit *abort);
 
 /**
- * All transactions before @p oldest_running have ended: those that are still in the buffer were lost in a crash, without
- * an abort record, and are dropped as in twpa_reorder_abort(), with position 0. As in PostgreSQL, the search goes from
- * the one that began first and stops at the first that may be running.
+ * All transactions before @p oldest_running have ended: those that are still in the buffer were lost in a crash,
+ * without an abort record, and are dropped as in twpa_reorder_abort(), with position 0. As in PostgreSQL, the
+ * search goes from the one that began first and stops at the first that may be running.
  * @param[in] reorder         a buffer
  * @param[in] oldest_running  twpa_running_xacts.oldest_running_xid
  * @return #TWPA_OK; #TWPA_E_CALLBACK. O(what is dropped).
@@ -239,8 +242,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_abort_before(twpa_reorder *reor
  *
  * @param[in] reorder  a buffer
  * @param[in] bytes    the limit, at least 1; #TWPA_MEMORY_UNLIMITED for none
- * @return #TWPA_OK; #TWPA_E_INVAL for 0; #TWPA_E_CALLBACK, #TWPA_E_CORRUPT, #TWPA_E_NOMEM: the new limit stands, and the
- *         next call that queues something tries again
+ * @return #TWPA_OK; #TWPA_E_INVAL for 0; #TWPA_E_CALLBACK, #TWPA_E_CORRUPT, #TWPA_E_NOMEM: the new limit stands,
+ *         and the next call that queues something tries again
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_set_memory_limit(twpa_reorder *reorder, size_t bytes);
 

@@ -32,7 +32,8 @@ typedef struct twpa_storage {
   /** Reads exactly @p len bytes (never 0) that were written before. May be called by the thread that walks a taken
    *  transaction while other hooks run. Too few bytes: #TWPA_E_CORRUPT. */
   int (*read)(void *user, uint64_t file, uint64_t offset, void *data, size_t len);
-  /** Removes the file. A failure never makes a call fail: the buffer asks again later, the last time when it is freed. */
+  /** Removes the file. A failure never makes a call fail: the buffer asks again later, at last when it is freed.
+   *  A file that does not exist is removed. */
   int (*remove)(void *user, uint64_t file);
 } twpa_storage;
 

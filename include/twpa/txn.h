@@ -10,13 +10,14 @@
 
 /**
  * @defgroup txn Transactions
- * A #twpa_txn belongs to the library; a callback gets it borrowed. One exception: the callback twpa_output.take may keep
- * a committed transaction. It is then an object by itself, which is walked with twpa_txn_next(), rewound for another
- * try, and given back with twpa_txn_release().
+ * A #twpa_txn belongs to the library; a callback gets it borrowed. One exception: the
+ * callback twpa_output.take may keep a committed transaction. It is then an object by itself, which is walked with
+ * twpa_txn_next(), rewound for another try, and given back with twpa_txn_release().
  *
- * A taken transaction may be walked on another thread while its owner goes on, one thread at a time; the allocator of
- * the owner must then be safe for that (the C library's is), and so must twpa_storage.read. It is released on the thread
- * that uses its owner, at the latest before the owner's storage hooks cease to work; it may outlive the owner.
+ * A taken transaction may be walked on another thread while its owner goes on, one thread at a time; the allocator
+ * of the owner must then be safe for that (the C library's is), and so must twpa_storage.read. It is released on
+ * the thread that uses its owner, at the latest before the owner's storage hooks cease to work; it may outlive the
+ * owner.
  *
  * Accessors take O(1), change nothing and may be called inside every callback.
  * @{

@@ -31,6 +31,10 @@ decode file_spill 3
 decode toast 3
 decode version 2
 decode account 3
+decode check 3
+decode distribute 3
+decode prepare 3
+decode stats 3
 decode deliver 3
 decode end 3
 decode evict 3

@@ -1,0 +1,73 @@
+/* Sizes, lists and heaps that follow what a transaction holds. None of this can fail. */
+#include "decode/reorder.h"
+
+#include "base/assert.h"
+
+void twpa__account_heaps(twpa_txn *top)
+{
+  twpa_reorder *r = top->owner;
+  const uint32_t never = TWPA__TXN_ABORTED | TWPA__TXN_SENT;
+  bool sized = top->tree_bytes > 0 && !top->taken;
+  bool streams = sized && twpa__txn_is(top, TWPA__TXN_STREAMABLE) && !twpa__txn_is(top, never) &&
+                 top->toast_xid == 0 && top->spec_xid == 0;
+  struct {
+    twpa__heap *heap;
+    twpa__heap_node *node;
+    uint32_t flag;
+    bool wanted;
+  } heaps[2] = {{&r->sizes, &top->in_sizes, TWPA__TXN_IN_SIZES, sized},
+                {&r->streams, &top->in_streams, TWPA__TXN_IN_STREAMS, streams}};
+  for (int i = 0; i < 2; i++) {
+    bool inside = twpa__txn_is(top, heaps[i].flag);
+    if (inside && heaps[i].wanted)
+      twpa__heap_update(heaps[i].heap, heaps[i].node);
+    else if (inside)
+      twpa__heap_remove(heaps[i].heap, heaps[i].node);
+    else if (heaps[i].wanted)
+      twpa__heap_push(heaps[i].heap, heaps[i].node);
+    top->flags = heaps[i].wanted ? top->flags | heaps[i].flag : top->flags & ~heaps[i].flag;
+  }
+}
+
+static void set_linked(twpa__list *list, twpa__link *link, bool wanted)
+{
+  if (wanted == twpa__link_is_linked(link))
+    return;
+  if (wanted)
+    twpa__list_push_back(list, link);
+  else
+    twpa__list_remove(link);
+}
+
+void twpa__account_lists(twpa_txn *txn)
+{
+  twpa_txn *top = twpa__txn_top(txn);
+  set_linked(&top->busy, &txn->in_busy, txn->nchanges > 0);
+  set_linked(&top->mem, &txn->in_mem, txn->nmem > 0);
+}
+
+void twpa__account_arena(twpa_txn *txn, size_t old_bytes)
+{
+  size_t bytes = txn->arena.bytes;
+  if (bytes == old_bytes)
+    return;
+  twpa_txn *top = twpa__txn_top(txn);
+  TWPA__ASSERT(top->tree_bytes >= old_bytes);
+  top->tree_bytes = top->tree_bytes - old_bytes + bytes;
+  txn->owner->memory_bytes = txn->owner->memory_bytes - old_bytes + bytes;
+  twpa__account_heaps(top);
+}
+
+void twpa__account_catalog_of(twpa_txn *txn)
+{
+  twpa__account_catalog(txn);
+  twpa__account_catalog(twpa__txn_top(txn));
+}
+
+void twpa__account_catalog(twpa_txn *txn)
+{
+  if (twpa__txn_is(txn, TWPA__TXN_CATALOG))
+    return;
+  txn->flags |= TWPA__TXN_CATALOG;
+  twpa__list_push_back(&txn->owner->catalog, &txn->in_catalog);
+}

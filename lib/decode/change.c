@@ -1,0 +1,309 @@
+/* Records of changes: measured, written, read. */
+#include "decode/change.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+#define BYTES_MAX ((size_t)1 << 30)
+#define RELATIONS_MAX ((size_t)1 << 24)
+
+TWPA__STATIC_ASSERT(sizeof(twpa__rec) == 24, "records are read and written by offset");
+TWPA__STATIC_ASSERT(sizeof(twpa_locator) == 12, "a locator is stored as it is");
+
+static size_t round_up(size_t n)
+{
+  return (n + 7) & ~(size_t)7;
+}
+
+static uint32_t get32(const unsigned char *p)
+{
+  uint32_t v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+static uint64_t get64(const unsigned char *p)
+{
+  uint64_t v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+static unsigned char *put32(unsigned char *p, uint32_t v)
+{
+  memcpy(p, &v, sizeof v);
+  return p + sizeof v;
+}
+
+static unsigned char *put64(unsigned char *p, uint64_t v)
+{
+  memcpy(p, &v, sizeof v);
+  return p + sizeof v;
+}
+
+/* Appends bytes and zeroes up to the next multiple of 8. */
+static unsigned char *put_bytes(unsigned char *p, twpa_bytes bytes)
+{
+  size_t padded = round_up(bytes.len);
+  if (bytes.len > 0)
+    memcpy(p, bytes.data, bytes.len);
+  memset(p + bytes.len, 0, padded - bytes.len);
+  return p + padded;
+}
+
+/* Bytes between the header and the variable part. 0 for kinds that have none; SIZE_MAX for no kind. */
+static size_t fixed_size(uint32_t kind, uint32_t parts)
+{
+  switch (kind) {
+  case TWPA_INSERT:
+  case TWPA_UPDATE:
+  case TWPA_DELETE:
+  case TWPA_SPEC_INSERT:
+    return (parts & TWPA__REC_EXTRA) != 0 ? 24 : 16;
+  case TWPA_TRUNCATE:
+  case TWPA_INVALIDATION:
+  case TWPA_COMMAND:
+    return 8;
+  case TWPA_MESSAGE:
+    return 16;
+  case TWPA_TOAST_CHUNK:
+    return 32;
+  case TWPA_SPEC_CONFIRM:
+  case TWPA_SPEC_ABORT:
+    return 0;
+  default:
+    return SIZE_MAX;
+  }
+}
+
+static uint32_t flags_of(uint32_t kind)
+{
+  switch (kind) {
+  case TWPA_INSERT:
+  case TWPA_SPEC_INSERT:
+    return TWPA_CHANGE_MORE;
+  case TWPA_UPDATE:
+  case TWPA_DELETE:
+    return TWPA_CHANGE_MORE | TWPA_CHANGE_QUIET;
+  case TWPA_TRUNCATE:
+    return TWPA_CHANGE_CASCADE | TWPA_CHANGE_RESTART_SEQS;
+  case TWPA_MESSAGE:
+    return TWPA_CHANGE_NONTRANSACTIONAL;
+  default:
+    return 0;
+  }
+}
+
+static uint32_t parts_of(const twpa_record *record, const twpa_change *change)
+{
+  uint32_t parts = 0;
+  if (twpa__kind_is_row(change->kind)) {
+    if (change->new_row.data != NULL)
+      parts |= TWPA__REC_NEW;
+    if (change->old_row.data != NULL)
+      parts |= TWPA__REC_OLD;
+    if (change->old_row.data != NULL || record->origin != 0)
+      parts |= TWPA__REC_EXTRA;
+  } else {
+    if (change->content.data != NULL)
+      parts |= TWPA__REC_NEW;
+    if (change->prefix.data != NULL)
+      parts |= TWPA__REC_OLD;
+  }
+  return parts;
+}
+
+static bool bytes_ok(twpa_bytes bytes)
+{
+  return bytes.len <= BYTES_MAX && (bytes.data != NULL || bytes.len == 0);
+}
+
+twpa_status twpa__change_measure(size_t *size, size_t *payload, const twpa_record *record, const twpa_change *change)
+{
+  uint32_t kind = change->kind;
+  size_t fixed = fixed_size(kind, parts_of(record, change));
+  if (fixed == SIZE_MAX || (change->flags & ~flags_of(kind)) != 0)
+    return TWPA_E_INVAL;
+  size_t bytes = 0, padded = 0;
+  if (twpa__kind_is_row(kind)) {
+    if (!bytes_ok(change->old_row) || !bytes_ok(change->new_row))
+      return TWPA_E_INVAL;
+    bytes = change->old_row.len + change->new_row.len;
+    padded = round_up(change->old_row.len) + round_up(change->new_row.len);
+  } else if (kind == TWPA_TRUNCATE) {
+    if (change->nrelations > RELATIONS_MAX || (change->relations == NULL && change->nrelations != 0))
+      return TWPA_E_INVAL;
+    bytes = padded = change->nrelations * sizeof(uint64_t);
+  } else if (kind == TWPA_MESSAGE || kind == TWPA_TOAST_CHUNK || kind == TWPA_INVALIDATION) {
+    if (!bytes_ok(change->content) || !bytes_ok(change->prefix))
+      return TWPA_E_INVAL;
+    if (kind != TWPA_MESSAGE && change->prefix.data != NULL)
+      return TWPA_E_INVAL;
+    bytes = change->prefix.len + change->content.len;
+    padded = round_up(change->prefix.len) + round_up(change->content.len);
+  } else if (kind == TWPA_COMMAND && change->command_id == TWPA_CID_NONE) {
+    return TWPA_E_INVAL;
+  }
+  *payload = bytes;
+  *size = sizeof(twpa__rec) + fixed + padded;
+  return TWPA_OK;
+}
+
+static unsigned char *write_row(unsigned char *p, const twpa_record *record, const twpa_change *change, uint32_t parts)
+{
+  memcpy(p, &change->locator, sizeof change->locator);
+  p = put32(p + sizeof change->locator, (uint32_t)change->new_row.len);
+  if ((parts & TWPA__REC_EXTRA) != 0) {
+    p = put32(p, (uint32_t)change->old_row.len);
+    p = put32(p, record->origin);
+  }
+  p = put_bytes(p, change->new_row);
+  return put_bytes(p, change->old_row);
+}
+
+void twpa__change_write(void *dst, size_t size, const twpa_record *record, const twpa_change *change, uint64_t seq)
+{
+  uint32_t parts = parts_of(record, change);
+  twpa__rec head = {
+    .size = (uint32_t)size,
+    .kind = (uint8_t)change->kind,
+    .parts = (uint8_t)parts,
+    .flags = (uint16_t)change->flags,
+    .lsn = record->lsn,
+    .seq = seq,
+  };
+  memcpy(dst, &head, sizeof head);
+  unsigned char *p = (unsigned char *)dst + sizeof head;
+  switch (change->kind) {
+  case TWPA_TRUNCATE:
+    p = put32(p, (uint32_t)change->nrelations);
+    p = put32(p, record->origin);
+    p = put_bytes(p, (twpa_bytes){change->relations, change->nrelations * sizeof(uint64_t)});
+    break;
+  case TWPA_MESSAGE:
+    p = put32(p, (uint32_t)change->prefix.len);
+    p = put32(p, (uint32_t)change->content.len);
+    p = put32(p, record->origin);
+    p = put32(p, 0);
+    p = put_bytes(p, change->prefix);
+    p = put_bytes(p, change->content);
+    break;
+  case TWPA_TOAST_CHUNK:
+    p = put64(p, change->toast_relation);
+    p = put64(p, change->toast_value);
+    p = put32(p, change->toast_sequence);
+    p = put32(p, (uint32_t)change->content.len);
+    p = put32(p, record->origin);
+    p = put32(p, 0);
+    p = put_bytes(p, change->content);
+    break;
+  case TWPA_INVALIDATION:
+    p = put32(p, (uint32_t)change->content.len);
+    p = put32(p, 0);
+    p = put_bytes(p, change->content);
+    break;
+  case TWPA_COMMAND:
+    p = put32(p, change->command_id);
+    p = put32(p, 0);
+    break;
+  case TWPA_SPEC_CONFIRM:
+  case TWPA_SPEC_ABORT:
+    break;
+  default:
+    p = write_row(p, record, change, parts);
+    break;
+  }
+  TWPA__ASSERT(p == (unsigned char *)dst + size);
+  (void)p;
+}
+
+/* Takes `len` bytes and their padding off the front of what is left; absent unless `there`. */
+static bool take(twpa_bytes *bytes, const unsigned char **p, size_t *left, size_t len, bool there)
+{
+  size_t padded = round_up(len);
+  if (padded > *left || (!there && len != 0))
+    return false;
+  *bytes = there ? (twpa_bytes){*p, len} : (twpa_bytes){NULL, 0};
+  *p += padded;
+  *left -= padded;
+  return true;
+}
+
+static bool read_row(twpa_change *change, const unsigned char *p, size_t left, uint32_t parts)
+{
+  memcpy(&change->locator, p, sizeof change->locator);
+  size_t new_len = get32(p + 12), old_len = 0;
+  if ((parts & TWPA__REC_EXTRA) != 0) {
+    old_len = get32(p + 16);
+    change->origin = get32(p + 20);
+    p += 8;
+    left -= 8;
+  }
+  p += 16;
+  left -= 16;
+  return take(&change->new_row, &p, &left, new_len, (parts & TWPA__REC_NEW) != 0) &&
+         take(&change->old_row, &p, &left, old_len, (parts & TWPA__REC_OLD) != 0) && left == 0;
+}
+
+static bool read_truncate(twpa_change *change, const unsigned char *p, size_t left)
+{
+  size_t n = get32(p);
+  change->origin = get32(p + 4);
+  if (n > RELATIONS_MAX || left - 8 != n * sizeof(uint64_t))
+    return false;
+  change->relations = (const uint64_t *)(const void *)(p + 8);
+  change->nrelations = n;
+  return true;
+}
+
+/* Kinds that carry a prefix, content, or neither. */
+static bool read_bytes(twpa_change *change, const unsigned char *p, size_t left, uint32_t parts)
+{
+  size_t prefix = 0, content = 0, fixed = fixed_size(change->kind, parts);
+  switch (change->kind) {
+  case TWPA_MESSAGE:
+    prefix = get32(p);
+    content = get32(p + 4);
+    change->origin = get32(p + 8);
+    break;
+  case TWPA_TOAST_CHUNK:
+    change->toast_relation = get64(p);
+    change->toast_value = get64(p + 8);
+    change->toast_sequence = get32(p + 16);
+    content = get32(p + 20);
+    change->origin = get32(p + 24);
+    break;
+  case TWPA_INVALIDATION:
+    content = get32(p);
+    break;
+  case TWPA_COMMAND:
+    change->command_id = get32(p);
+    break;
+  default:
+    break;
+  }
+  p += fixed;
+  left -= fixed;
+  return take(&change->prefix, &p, &left, prefix, (parts & TWPA__REC_OLD) != 0) &&
+         take(&change->content, &p, &left, content, (parts & TWPA__REC_NEW) != 0) && left == 0;
+}
+
+bool twpa__change_read(twpa_change *change, const void *rec, size_t avail)
+{
+  twpa__rec head;
+  if (avail < sizeof head)
+    return false;
+  memcpy(&head, rec, sizeof head);
+  size_t fixed = fixed_size(head.kind, head.parts);
+  if (head.size > avail || head.size % 8 != 0 || fixed == SIZE_MAX || head.size < sizeof head + fixed)
+    return false;
+  *change = (twpa_change){.kind = head.kind, .flags = head.flags, .lsn = head.lsn};
+  const unsigned char *p = (const unsigned char *)rec + sizeof head;
+  size_t left = head.size - sizeof head;
+  if (twpa__kind_is_row(head.kind))
+    return read_row(change, p, left, head.parts);
+  if (head.kind == TWPA_TRUNCATE)
+    return read_truncate(change, p, left);
+  return read_bytes(change, p, left, head.parts);
+}

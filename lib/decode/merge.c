@@ -1,0 +1,171 @@
+/* The merge: a binary heap over sources that read themselves from storage block by block. */
+#include "decode/merge.h"
+
+#include "base/assert.h"
+#include "decode/spill.h"
+
+#include <string.h>
+
+void twpa__merge_init(twpa__merge *merge, twpa__mem *mem, const twpa_storage *storage)
+{
+  *merge = (twpa__merge){.mem = mem, .storage = storage};
+}
+
+static uint64_t seq_at(const unsigned char *rec)
+{
+  uint64_t seq;
+  memcpy(&seq, rec + offsetof(twpa__rec, seq), sizeof seq);
+  return seq;
+}
+
+static void enter_chunk(twpa__source *source, const twpa__chunk *chunk)
+{
+  source->chunk = chunk;
+  source->at = (const unsigned char *)(chunk + 1);
+  source->end = source->at + chunk->used;
+}
+
+/* Places a source before its first change, and tells the number of that. */
+static uint64_t first_of(twpa__source *source, twpa_txn *txn)
+{
+  *source = (twpa__source){.txn = txn};
+  if (txn->nsegments > 0)
+    return txn->segments[0].first_seq;
+  enter_chunk(source, txn->arena.first);
+  return seq_at(source->at);
+}
+
+static void sift_down(twpa__merge_slot *heap, size_t n, size_t i)
+{
+  twpa__merge_slot slot = heap[i];
+  for (;;) {
+    size_t child = 2 * i + 1;
+    if (child >= n)
+      break;
+    if (child + 1 < n && heap[child + 1].seq < heap[child].seq)
+      child++;
+    if (slot.seq <= heap[child].seq)
+      break;
+    heap[i] = heap[child];
+    i = child;
+  }
+  heap[i] = slot;
+}
+
+twpa_status twpa__merge_start(twpa__merge *merge, twpa_txn *top)
+{
+  twpa__merge_stop(merge);
+  size_t n = 0;
+  twpa__link *it, *tmp;
+  TWPA__LIST_FOREACH(&top->busy, it, tmp)
+    n++;
+  void *sources = merge->sources, *heap = merge->heap;
+  twpa_status st = twpa__array_reserve(merge->mem, &sources, &merge->sources_cap, n, sizeof *merge->sources);
+  merge->sources = sources;
+  if (st == TWPA_OK)
+    st = twpa__array_reserve(merge->mem, &heap, &merge->heap_cap, n, sizeof *merge->heap);
+  merge->heap = heap;
+  if (st != TWPA_OK)
+    return st;
+  TWPA__LIST_FOREACH(&top->busy, it, tmp) {
+    twpa__source *source = &merge->sources[merge->nsources++];
+    uint64_t seq = first_of(source, TWPA__CONTAINER_OF(it, twpa_txn, in_busy));
+    merge->heap[merge->nheap++] = (twpa__merge_slot){seq, source};
+  }
+  for (size_t i = n / 2; i-- > 0;)
+    sift_down(merge->heap, n, i);
+  return TWPA_OK;
+}
+
+static void drop_block(twpa__merge *merge, twpa__source *source)
+{
+  twpa__release(merge->mem, source->block, source->block_cap);
+  source->block = NULL;
+  source->block_cap = 0;
+}
+
+/* Reads the block that the source stands before. */
+static twpa_status load(twpa__merge *merge, twpa__source *source)
+{
+  const twpa__segment *segment = &source->txn->segments[source->segment];
+  if (source->block_cap < segment->bytes) {
+    drop_block(merge, source);
+    source->block = twpa__alloc(merge->mem, segment->bytes);
+    if (source->block == NULL)
+      return TWPA_E_NOMEM;
+    source->block_cap = segment->bytes;
+  }
+  twpa_status st = twpa__block_read(merge->storage, segment, source->txn->xid, source->block);
+  if (st != TWPA_OK)
+    return st;
+  source->at = source->block + TWPA__BLOCK_HEADER;
+  source->end = source->block + segment->bytes;
+  merge->restored_blocks++;
+  return TWPA_OK;
+}
+
+twpa_status twpa__merge_peek(twpa__merge *merge, twpa_change *change, twpa_txn **txn, const twpa__rec **rec)
+{
+  if (merge->nheap == 0)
+    return TWPA_NONE;
+  twpa__source *source = merge->heap[0].source;
+  if (source->at == NULL) {
+    twpa_status st = load(merge, source);
+    if (st != TWPA_OK)
+      return st;
+  }
+  if (!twpa__change_read(change, source->at, (size_t)(source->end - source->at)))
+    return TWPA_E_CORRUPT;
+  change->xid = source->txn->xid;
+  *txn = source->txn;
+  *rec = (const twpa__rec *)(const void *)source->at;
+  return TWPA_OK;
+}
+
+/* Goes on to the next run of changes: the next segment, then the chunks of the arena. False if there is none. */
+static bool next_run(twpa__merge *merge, twpa__source *source)
+{
+  const twpa_txn *txn = source->txn;
+  if (source->chunk == NULL && source->segment + 1 < txn->nsegments) {
+    source->segment++;
+    source->at = source->end = NULL;
+    return true;
+  }
+  const twpa__chunk *chunk = source->chunk == NULL ? txn->arena.first : source->chunk->next;
+  drop_block(merge, source);
+  if (chunk == NULL)
+    return false;
+  enter_chunk(source, chunk);
+  return true;
+}
+
+void twpa__merge_step(twpa__merge *merge)
+{
+  twpa__source *source = merge->heap[0].source;
+  uint32_t size;
+  memcpy(&size, source->at, sizeof size);
+  source->at += size;
+  if (source->at == source->end && !next_run(merge, source)) {
+    merge->heap[0] = merge->heap[--merge->nheap];
+    if (merge->nheap == 0)
+      return;
+  } else {
+    merge->heap[0].seq = source->at != NULL ? seq_at(source->at) : source->txn->segments[source->segment].first_seq;
+  }
+  sift_down(merge->heap, merge->nheap, 0);
+}
+
+void twpa__merge_stop(twpa__merge *merge)
+{
+  for (size_t i = 0; i < merge->nsources; i++)
+    drop_block(merge, &merge->sources[i]);
+  merge->nsources = merge->nheap = 0;
+}
+
+void twpa__merge_free(twpa__merge *merge)
+{
+  twpa__merge_stop(merge);
+  twpa__release(merge->mem, merge->sources, merge->sources_cap * sizeof *merge->sources);
+  twpa__release(merge->mem, merge->heap, merge->heap_cap * sizeof *merge->heap);
+  *merge = (twpa__merge){.mem = merge->mem, .storage = merge->storage};
+}

@@ -1,0 +1,348 @@
+/* Changes come in. */
+#include "decode/reorder.h"
+
+#include "base/assert.h"
+#include "decode/evict.h"
+
+#include <string.h>
+
+bool twpa__origin_filtered(const twpa_reorder *r, uint32_t origin)
+{
+  return r->output.filter_origin != NULL && r->output.filter_origin(r->output_user, origin) != 0;
+}
+
+/* A transaction that a record is about, before anything has happened to it. */
+typedef struct place {
+  twpa_txn *txn;
+  bool made;
+} place;
+
+static twpa_status place_find(place *p, twpa_reorder *r, const twpa_record *record)
+{
+  if (record->xid < TWPA_XID_FIRST_NORMAL)
+    return TWPA_E_INVAL;
+  p->txn = twpa__txn_find(r, record->xid);
+  p->made = p->txn == NULL;
+  if (p->made)
+    p->txn = twpa__txn_make(r, record->xid, record->lsn);
+  return p->txn != NULL ? TWPA_OK : TWPA_E_NOMEM;
+}
+
+/* The last thing that may fail: kinship. Then the transaction is in its list. */
+static twpa_status place_settle(place *p, twpa_reorder *r, const twpa_record *record)
+{
+  if (record->top_xid == record->xid && p->txn->top != NULL)
+    return TWPA_E_STATE;
+  if (record->top_xid != TWPA_XID_NONE && record->top_xid != record->xid)
+    return twpa__kin_link(r, record->top_xid, p->txn, record->lsn);
+  if (p->made)
+    twpa__txn_open(p->txn);
+  return TWPA_OK;
+}
+
+static void place_undo(place *p)
+{
+  if (p->made)
+    twpa__txn_unmake(p->txn);
+}
+
+/* The top that the transaction has, or will have once it is settled; NULL: one that is not there yet. */
+static twpa_txn *place_top(const place *p, twpa_reorder *r, const twpa_record *record)
+{
+  if (p->txn->top != NULL || record->top_xid == TWPA_XID_NONE || record->top_xid == record->xid)
+    return twpa__txn_top(p->txn);
+  return twpa__txn_find(r, record->top_xid);
+}
+
+twpa_status twpa__reorder_touch(twpa_reorder *r, const twpa_record *record)
+{
+  place p;
+  twpa_status st = place_find(&p, r, record);
+  if (st != TWPA_OK)
+    return st;
+  st = place_settle(&p, r, record);
+  if (st != TWPA_OK)
+    place_undo(&p);
+  return st;
+}
+
+twpa_status twpa_reorder_touch(twpa_reorder *r, const twpa_record *record)
+{
+  if (record == NULL)
+    return TWPA_E_INVAL;
+  twpa_status st = twpa__reorder_enter(r, record);
+  if (st != TWPA_OK)
+    return st;
+  if (record->xid != TWPA_XID_NONE)
+    st = twpa__reorder_touch(r, record);
+  return twpa__reorder_leave(r, record, st);
+}
+
+twpa_status twpa_reorder_assign(twpa_reorder *r, twpa_xid top, twpa_xid sub, twpa_lsn lsn)
+{
+  if (sub < TWPA_XID_FIRST_NORMAL || top < TWPA_XID_FIRST_NORMAL || top == sub)
+    return TWPA_E_INVAL;
+  twpa_record record = {.lsn = lsn, .xid = sub, .top_xid = top};
+  return twpa_reorder_touch(r, &record);
+}
+
+/* --- what a change does to the states of its top --- */
+
+/* The states that a change may alter, to put them back. */
+typedef struct states {
+  uint32_t flags;
+  twpa_xid toast_xid, spec_xid;
+} states;
+
+static states states_of(const twpa_txn *top)
+{
+  return (states){top->flags & (TWPA__TXN_CONTENT | TWPA__TXN_STREAMABLE), top->toast_xid, top->spec_xid};
+}
+
+static void use_base(twpa_txn *top)
+{
+  if (top->base != NULL)
+    return;
+  top->base = top->owner->versions.last;
+  top->base->users++;
+}
+
+/* A row in several pieces must not be torn apart by streaming: remembers whose it is. */
+static void note_partial(twpa_txn *top, const twpa_txn *txn, const twpa_change *change)
+{
+  if (change->kind == TWPA_TOAST_CHUNK)
+    top->toast_xid = txn->xid;
+  else if (twpa__kind_is_row(change->kind) && (change->flags & TWPA_CHANGE_MORE) == 0)
+    top->toast_xid = TWPA_XID_NONE;
+  if (change->kind == TWPA_SPEC_INSERT) {
+    top->spec_xid = txn->xid;
+  } else if (change->kind == TWPA_SPEC_CONFIRM) {
+    top->spec_xid = TWPA_XID_NONE;
+  } else if (change->kind == TWPA_SPEC_ABORT && top->spec_xid != TWPA_XID_NONE) {
+    top->spec_xid = TWPA_XID_NONE;
+    top->toast_xid = TWPA_XID_NONE;
+  }
+}
+
+static void note_states(twpa_txn *top, const twpa_txn *txn, const twpa_change *change)
+{
+  states old = states_of(top);
+  bool row = twpa__kind_is_row(change->kind);
+  if (row || change->kind == TWPA_TRUNCATE || change->kind == TWPA_MESSAGE) {
+    use_base(top);
+    top->flags |= TWPA__TXN_CONTENT;
+    if ((change->flags & TWPA_CHANGE_QUIET) == 0)
+      top->flags |= TWPA__TXN_STREAMABLE;
+  }
+  note_partial(top, txn, change);
+  states now = states_of(top);
+  if (old.flags != now.flags || old.toast_xid != now.toast_xid || old.spec_xid != now.spec_xid)
+    twpa__account_heaps(top);
+}
+
+/* --- queueing --- */
+
+/* Room for one more own invalidation. */
+static twpa_status invals_reserve(twpa_txn *txn, size_t len)
+{
+  void *invals = txn->invals;
+  twpa_status st = twpa__array_reserve(&txn->owner->mem, &invals, &txn->invals_cap,
+                                       txn->invals_len + sizeof(uint32_t) + len, 1);
+  txn->invals = invals;
+  return st;
+}
+
+static void invals_add(twpa_txn *txn, twpa_bytes content)
+{
+  uint32_t len = (uint32_t)content.len;
+  memcpy(txn->invals + txn->invals_len, &len, sizeof len);
+  if (len > 0)
+    memcpy(txn->invals + txn->invals_len + sizeof len, content.data, len);
+  txn->invals_len += sizeof len + len;
+}
+
+static void count_in(twpa_txn *txn)
+{
+  txn->nchanges++;
+  txn->nmem++;
+  twpa__txn_top(txn)->tree_changes++;
+  twpa__account_lists(txn);
+}
+
+static void count_out(twpa_txn *txn)
+{
+  txn->nchanges--;
+  txn->nmem--;
+  twpa__txn_top(txn)->tree_changes--;
+  twpa__account_lists(txn);
+}
+
+/*
+ * After the change is in, what is over the limit goes out. If that fails while the change is still in memory, it is
+ * taken back and the call fails; if the change has gone out already, the call has done its work, and the next one
+ * will find the limit exceeded again.
+ */
+static twpa_status limit_after(twpa_txn *txn, void *slot, size_t size, const states *old)
+{
+  twpa_txn *top = twpa__txn_top(txn);
+  uint64_t epoch = txn->epoch;
+  twpa_status st = twpa__evict_after(txn);
+  if (st == TWPA_OK || txn->epoch != epoch)
+    return TWPA_OK;
+  size_t bytes = txn->arena.bytes;
+  twpa__arena_undo(&txn->arena, slot, size);
+  count_out(txn);
+  const uint32_t of_change = TWPA__TXN_CONTENT | TWPA__TXN_STREAMABLE;
+  top->flags = (top->flags & ~of_change) | old->flags;
+  top->toast_xid = old->toast_xid;
+  top->spec_xid = old->spec_xid;
+  twpa__account_arena(txn, bytes);
+  twpa__account_heaps(top);
+  return st;
+}
+
+static twpa_status queue_stored(place *p, const twpa_record *record, const twpa_change *change, size_t size)
+{
+  twpa_txn *txn = p->txn;
+  twpa_reorder *r = txn->owner;
+  size_t old_bytes = txn->arena.bytes;
+  void *slot = twpa__arena_alloc(&txn->arena, size);
+  if (slot == NULL)
+    return TWPA_E_NOMEM;
+  twpa_status st = place_settle(p, r, record);
+  if (st != TWPA_OK) {
+    twpa__arena_undo(&txn->arena, slot, size);
+    return st;
+  }
+  twpa_txn *top = twpa__txn_top(txn);
+  states old = states_of(top);
+  twpa__change_write(slot, size, record, change, r->next_seq++);
+  count_in(txn);
+  twpa__account_arena(txn, old_bytes);
+  note_states(top, txn, change);
+  p->made = false;
+  return limit_after(txn, slot, size, &old);
+}
+
+/* Rolled back, as somebody has said already: what comes is dropped; but the transaction is known, and caches change. */
+static bool dead(const twpa_txn *txn, const twpa_txn *top)
+{
+  return twpa__txn_is(txn, TWPA__TXN_ABORTED) || (top != NULL && twpa__txn_is(top, TWPA__TXN_ABORTED));
+}
+
+static twpa_status queue_change(twpa_reorder *r, const twpa_record *record, const twpa_change *change, size_t size)
+{
+  place p;
+  twpa_status st = place_find(&p, r, record);
+  if (st != TWPA_OK)
+    return st;
+  twpa_txn *txn = p.txn;
+  const twpa_txn *top = place_top(&p, r, record);
+  if (top != NULL && twpa__txn_is(top, TWPA__TXN_PREPARED))
+    st = TWPA_E_STATE;
+  if (st == TWPA_OK && change->kind == TWPA_INVALIDATION)
+    st = invals_reserve(txn, change->content.len);
+  if (st == TWPA_OK)
+    st = dead(txn, top) ? place_settle(&p, r, record) : queue_stored(&p, record, change, size);
+  if (st == TWPA_OK && change->kind == TWPA_INVALIDATION) {
+    invals_add(txn, change->content);
+    twpa__account_catalog_of(txn);
+  }
+  if (st != TWPA_OK && p.made) {
+    twpa__release(&r->mem, txn->invals, txn->invals_cap);
+    place_undo(&p);
+  }
+  return st;
+}
+
+/* A message that does not wait for its transaction. */
+static twpa_status message_now(twpa_reorder *r, const twpa_record *record, const twpa_change *change)
+{
+  twpa_txn *txn = NULL;
+  if (record->xid != TWPA_XID_NONE) {
+    twpa_status st = twpa__reorder_touch(r, record);
+    if (st != TWPA_OK)
+      return st;
+    txn = twpa__txn_top(twpa__txn_find(r, record->xid));
+  }
+  if (r->output.message == NULL || twpa__origin_filtered(r, record->origin))
+    return TWPA_OK;
+  twpa_change out = *change;
+  out.lsn = record->lsn;
+  out.xid = record->xid;
+  out.origin = record->origin;
+  r->stats.delivered_changes++;
+  return r->output.message(r->output_user, txn, &out) == TWPA_CALLBACK_OK ? TWPA_OK : TWPA_E_CALLBACK;
+}
+
+static twpa_status queue_inside(twpa_reorder *r, const twpa_record *record, const twpa_change *change)
+{
+  size_t size, payload;
+  twpa_status st = twpa__change_measure(&size, &payload, record, change);
+  if (st != TWPA_OK)
+    return st;
+  if ((change->flags & TWPA_CHANGE_NONTRANSACTIONAL) != 0)
+    return message_now(r, record, change);
+  bool internal = change->kind == TWPA_INVALIDATION || change->kind == TWPA_COMMAND;
+  if (change->kind == TWPA_INVALIDATION && record->xid == TWPA_XID_NONE) {
+    if (r->hooks.invalidate != NULL)
+      r->hooks.invalidate(r->hooks.user, change->content);
+    return TWPA_OK;
+  }
+  if (!internal && twpa__origin_filtered(r, record->origin))
+    return twpa__reorder_touch(r, record);
+  st = queue_change(r, record, change, size);
+  if (st == TWPA_OK) {
+    r->stats.queued_changes++;
+    r->stats.queued_bytes += payload;
+  }
+  return st;
+}
+
+twpa_status twpa_reorder_queue(twpa_reorder *r, const twpa_record *record, const twpa_change *change)
+{
+  if (record == NULL || change == NULL)
+    return TWPA_E_INVAL;
+  twpa_status st = twpa__reorder_enter(r, record);
+  if (st != TWPA_OK)
+    return st;
+  return twpa__reorder_leave(r, record, queue_inside(r, record, change));
+}
+
+static twpa_status new_cid_inside(twpa_reorder *r, const twpa_record *record, const twpa_new_cid *new_cid)
+{
+  place p;
+  twpa_record named = *record;
+  named.top_xid = new_cid->top_xid;
+  twpa_status st = place_find(&p, r, &named);
+  if (st != TWPA_OK)
+    return st;
+  twpa_txn *txn = p.txn;
+  void *tuplecids = txn->tuplecids;
+  st = twpa__array_reserve(&r->mem, &tuplecids, &txn->tuplecids_cap, txn->ntuplecids + 1, sizeof *txn->tuplecids);
+  txn->tuplecids = tuplecids;
+  if (st == TWPA_OK)
+    st = place_settle(&p, r, &named);
+  if (st != TWPA_OK) {
+    if (p.made) {
+      twpa__release(&r->mem, txn->tuplecids, txn->tuplecids_cap * sizeof *txn->tuplecids);
+      place_undo(&p);
+    }
+    return st;
+  }
+  txn->tuplecids[txn->ntuplecids++] = (twpa__tuplecid){.cid = *new_cid, .seq = r->next_seq++};
+  r->tuplecids++;
+  twpa__account_catalog_of(txn);
+  return TWPA_OK;
+}
+
+twpa_status twpa_reorder_new_cid(twpa_reorder *r, const twpa_record *record, const twpa_new_cid *new_cid)
+{
+  if (record == NULL || new_cid == NULL || new_cid->top_xid < TWPA_XID_FIRST_NORMAL ||
+      (new_cid->cmin == TWPA_CID_NONE && new_cid->cmax == TWPA_CID_NONE))
+    return TWPA_E_INVAL;
+  twpa_status st = twpa__reorder_enter(r, record);
+  if (st != TWPA_OK)
+    return st;
+  return twpa__reorder_leave(r, record, new_cid_inside(r, record, new_cid));
+}

@@ -1,0 +1,85 @@
+/* Blocks of storage. */
+#include "decode/spill.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "decode/change.h"
+
+#include <string.h>
+
+#define MARK UINT32_C(0x42505754) /* also tells the byte order */
+#define VERSION UINT32_C(1)
+
+typedef struct block_header {
+  uint32_t mark;
+  uint32_t version;
+  uint32_t bytes; /* of the records */
+  uint32_t count;
+  uint64_t first_seq;
+  uint64_t checksum;
+} block_header;
+
+TWPA__STATIC_ASSERT(sizeof(block_header) == TWPA__BLOCK_HEADER, "records start right behind the header");
+
+twpa_status twpa__storage_status(int result)
+{
+  if (result == TWPA_OK || result == TWPA_E_CORRUPT || result == TWPA_E_NOMEM)
+    return result;
+  return TWPA_E_CALLBACK;
+}
+
+static uint64_t checksum_of(const block_header *header, twpa_xid xid, uint64_t file, uint64_t offset,
+                            const void *records)
+{
+  uint64_t place[6] = {(uint64_t)header->mark << 32 | header->version, (uint64_t)header->bytes << 32 | header->count,
+                       header->first_seq, xid, file, offset};
+  return twpa__hash64(records, header->bytes, twpa__hash64(place, sizeof place, 0));
+}
+
+twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *segment, twpa_xid xid, void *block)
+{
+  TWPA__ASSERT(storage != NULL && segment->bytes > TWPA__BLOCK_HEADER);
+  twpa_status st =
+    twpa__storage_status(storage->read(storage->user, segment->file->id, segment->offset, block, segment->bytes));
+  if (st != TWPA_OK)
+    return st;
+  block_header header;
+  memcpy(&header, block, sizeof header);
+  const unsigned char *records = (const unsigned char *)block + sizeof header;
+  if (header.mark != MARK || header.version != VERSION || header.count != segment->count ||
+      header.bytes != segment->bytes - sizeof header || header.first_seq != segment->first_seq ||
+      header.checksum != checksum_of(&header, xid, segment->file->id, segment->offset, records))
+    return TWPA_E_CORRUPT;
+  return TWPA_OK;
+}
+
+static uint32_t count_records(const unsigned char *records, size_t bytes)
+{
+  uint32_t n = 0;
+  for (size_t at = 0; at < bytes; n++) {
+    uint32_t size;
+    memcpy(&size, records + at, sizeof size);
+    at += size;
+  }
+  return n;
+}
+
+twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
+                              twpa__chunk *chunk)
+{
+  const unsigned char *records = twpa__chunk_data(chunk);
+  block_header header = {.mark = MARK, .version = VERSION, .bytes = (uint32_t)chunk->used,
+                         .count = count_records(records, chunk->used)};
+  memcpy(&header.first_seq, records + offsetof(twpa__rec, seq), sizeof header.first_seq);
+  header.checksum = checksum_of(&header, xid, file->id, file->size, records);
+  twpa_status st =
+    twpa__storage_status(storage->write(storage->user, file->id, file->size, &header, sizeof header));
+  if (st == TWPA_OK)
+    st = twpa__storage_status(
+      storage->write(storage->user, file->id, file->size + sizeof header, records, chunk->used));
+  if (st != TWPA_OK)
+    return st;
+  *segment = (twpa__segment){.file = file, .offset = file->size, .first_seq = header.first_seq,
+                             .bytes = (uint32_t)(chunk->used + sizeof header), .count = header.count};
+  return TWPA_OK;
+}

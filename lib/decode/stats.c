@@ -1,0 +1,40 @@
+/* Figures of the buffer, and looking into it. */
+#include "base/sized.h"
+#include "decode/reorder.h"
+
+twpa_status twpa_reorder_get_stats(const twpa_reorder *r, twpa_reorder_stats *stats)
+{
+  if (r == NULL || stats == NULL)
+    return TWPA_E_INVAL;
+  twpa_reorder_stats now = r->stats;
+  now.memory_bytes = r->memory_bytes;
+  now.total_bytes = r->mem.live_bytes + r->walk.mem.live_bytes;
+  now.storage_bytes = r->storage_bytes;
+  now.storage_files = r->nfiles + r->nleftovers;
+  now.storage_segments = r->storage_segments;
+  now.open_tops = r->nopen;
+  now.open_subs = r->nsubs;
+  now.taken = r->ntaken;
+  now.tuplecids = r->tuplecids;
+  now.distributed_bytes = r->versions.held;
+  return twpa__write_sized(stats, &now, sizeof now, sizeof now);
+}
+
+twpa_lsn twpa_reorder_oldest_lsn(const twpa_reorder *r)
+{
+  const twpa_txn *txn = r != NULL ? twpa_reorder_next_open(r, NULL) : NULL;
+  return txn != NULL ? txn->first_lsn : TWPA_LSN_NONE;
+}
+
+twpa_txn *twpa_reorder_next_open(const twpa_reorder *r, const twpa_txn *txn)
+{
+  if (r == NULL)
+    return NULL;
+  twpa__link *link = txn == NULL ? twpa__list_first(&r->open) : twpa__list_next(&r->open, &txn->node);
+  return link != NULL ? TWPA__CONTAINER_OF(link, twpa_txn, node) : NULL;
+}
+
+twpa_txn *twpa_reorder_find(const twpa_reorder *r, twpa_xid xid)
+{
+  return r != NULL ? twpa__xidmap_get(&r->by_xid, xid) : NULL;
+}

@@ -1,0 +1,112 @@
+/* Accessors of transactions, and the taken ones. */
+#include "decode/reorder.h"
+
+twpa_xid twpa_txn_xid(const twpa_txn *txn)
+{
+  return txn->xid;
+}
+
+twpa_xid twpa_txn_top_xid(const twpa_txn *txn)
+{
+  return txn->top != NULL ? txn->top->xid : txn->xid;
+}
+
+twpa_lsn twpa_txn_first_lsn(const twpa_txn *txn)
+{
+  return txn->first_lsn;
+}
+
+twpa_lsn twpa_txn_final_lsn(const twpa_txn *txn)
+{
+  return txn->final_lsn;
+}
+
+twpa_lsn twpa_txn_end_lsn(const twpa_txn *txn)
+{
+  return txn->end_lsn;
+}
+
+twpa_time twpa_txn_time(const twpa_txn *txn)
+{
+  return txn->time;
+}
+
+uint32_t twpa_txn_origin(const twpa_txn *txn)
+{
+  return txn->origin;
+}
+
+twpa_lsn twpa_txn_origin_lsn(const twpa_txn *txn)
+{
+  return txn->origin_lsn;
+}
+
+uint64_t twpa_txn_changes(const twpa_txn *txn)
+{
+  return txn->top != NULL ? txn->nchanges : txn->tree_changes;
+}
+
+void twpa_txn_set_user(twpa_txn *txn, void *user)
+{
+  txn->user = user;
+}
+
+void *twpa_txn_user(const twpa_txn *txn)
+{
+  return txn->user;
+}
+
+twpa_status twpa_txn_toast(const twpa_txn *txn, twpa_bytes *value, uint64_t relation, uint64_t value_id, size_t len)
+{
+  if (txn == NULL || value == NULL)
+    return TWPA_E_INVAL;
+  if (txn->walk == NULL)
+    return TWPA_E_NOTFOUND;
+  const twpa__toast_value *v = twpa__toast_find(&txn->walk->toast, relation, value_id);
+  if (v == NULL)
+    return TWPA_E_NOTFOUND;
+  if (v->len != len)
+    return TWPA_E_CORRUPT;
+  *value = (twpa_bytes){v->data, v->len};
+  return TWPA_OK;
+}
+
+twpa_status twpa_txn_next(twpa_txn *txn, twpa_change *change)
+{
+  if (txn == NULL || change == NULL)
+    return TWPA_E_INVAL;
+  if (!txn->taken)
+    return TWPA_E_STATE;
+  twpa_status st;
+  if (!txn->walk->open) {
+    st = twpa__walk_start(txn->walk, txn);
+    if (st != TWPA_OK)
+      return st;
+  }
+  do
+    st = twpa__walk_step(txn->walk, change);
+  while (st == TWPA_OK && change->kind == 0);
+  return st;
+}
+
+twpa_status twpa_txn_rewind(twpa_txn *txn)
+{
+  if (txn == NULL)
+    return TWPA_E_INVAL;
+  if (!txn->taken)
+    return TWPA_E_STATE;
+  twpa__walk_stop(txn->walk);
+  return TWPA_OK;
+}
+
+void twpa_txn_release(twpa_txn *txn)
+{
+  if (txn == NULL || !txn->taken || txn->owner->offered == txn)
+    return;
+  twpa_reorder *r = txn->owner;
+  twpa__walk *walk = txn->walk;
+  twpa__walk_free(walk);
+  twpa__release(&r->mem, walk, sizeof *walk);
+  txn->walk = NULL;
+  twpa__txn_release_taken(txn);
+}
