@@ -30,29 +30,32 @@ typedef uint64_t twpa_key;
 
 /**
  * Equality classes: how values of a column compare, and so what of them is hashed. The binary form of each class
- * (#TWPA_VALUE_BINARY) is given here: it is what PostgreSQL stores, without length header; numbers are in the byte order
- * of the machine. The text form (#TWPA_VALUE_TEXT) is what PostgreSQL prints with its standard settings (ISO dates,
- * interval style `postgres`). Both forms of a value give the same key, except for #TWPA_CLASS_BYTES, #TWPA_CLASS_FOLDED
- * and #TWPA_CLASS_BLANK_PADDED, where the bytes given are the value: such a column must always come in one form.
+ * (#TWPA_VALUE_BINARY) is given here: it is what PostgreSQL stores, without length header; numbers are in the byte
+ * order of the machine. The text form (#TWPA_VALUE_TEXT) is what PostgreSQL prints with its standard settings (ISO
+ * dates, interval style `postgres`). Both forms of a value give the same key, except for #TWPA_CLASS_BYTES,
+ * #TWPA_CLASS_FOLDED and #TWPA_CLASS_BLANK_PADDED, where the bytes given are the value: such a column must always
+ * come in one form.
  */
 enum {
   TWPA_CLASS_UNKNOWN = 0,      /**< Equality unknown: the column takes no part in keys (json, point, unknown types). */
   TWPA_CLASS_BYTES = 1,        /**< Equal means equal bytes: bytea, text under a deterministic collation, enums, network
-                                    addresses, bit strings, money as text. */
+                                    addresses, bit strings, money as text; PostgreSQL's name without its padding. Where
+                                    a foreign key joins two types that do not compare by these bytes (macaddr and
+                                    macaddr8, "char" and text), its columns are of class unknown. */
   TWPA_CLASS_INTEGER = 2,      /**< Signed integers of 1, 2, 4 or 8 bytes; equal across widths. Money in binary form. */
   TWPA_CLASS_BOOLEAN = 3,      /**< One byte, 0 or not. */
   TWPA_CLASS_UUID = 4,         /**< 16 bytes. */
   TWPA_CLASS_FLOAT = 5,        /**< IEEE numbers of 4 or 8 bytes; -0.0 equals 0.0, every NaN equals every other. Text is
                                     read as double precision. */
-  TWPA_CLASS_NUMERIC = 6,      /**< Decimal numbers of any length, NaN, infinities. The text form may have an exponent. */
+  TWPA_CLASS_NUMERIC = 6,      /**< Decimal numbers of any length, NaN, infinities. Text may have an exponent. */
   TWPA_CLASS_BLANK_PADDED = 7, /**< Text whose trailing blanks do not count: char(n). */
-  TWPA_CLASS_FOLDED = 8,       /**< Bytes that the host has folded already: a collation sort key, citext in lower case. */
+  TWPA_CLASS_FOLDED = 8,       /**< Bytes that the host has folded: a collation sort key, citext in lower case. */
   TWPA_CLASS_TIMESTAMP = 9,    /**< 8 bytes, microseconds since 2000-01-01; a zone in the text form is subtracted. */
   TWPA_CLASS_INTERVAL = 10,    /**< 16 bytes: 8 of microseconds, 4 of days, 4 of months. A month is 30 days, a day is
                                     24 hours, as PostgreSQL compares. */
   TWPA_CLASS_FLOAT4 = 11,      /**< As #TWPA_CLASS_FLOAT, 4 bytes, text read as single precision. Equal across both. */
-  TWPA_CLASS_UNSIGNED = 12,    /**< Unsigned integers of 1, 2, 4 or 8 bytes; equal across widths and with signed ones.
-                                    Object ids too. */
+  TWPA_CLASS_UNSIGNED = 12,    /**< Unsigned integers of 1, 2, 4 or 8 bytes; equal across widths. Object ids too. Not
+                                    one family with signed integers: PostgreSQL's -1::oid is 4294967295. */
   TWPA_CLASS_DATE = 13,        /**< 4 bytes, days since 2000-01-01. Equals the timestamp of its midnight. */
   TWPA_CLASS_TIME = 14,        /**< 8 bytes, microseconds since midnight. */
   TWPA_CLASS_TIMETZ = 15,      /**< 12 bytes: 8 of microseconds, 4 of zone, in seconds west. Equal if both are. */

@@ -1,10 +1,10 @@
 /*
  * Canonical forms.
  *
- * A conflict key is a hash, so two values that are equal for the database must be the same bytes before they are hashed:
- * a difference here is a conflict that is missed, and rows that end up wrong. The opposite mistake, equal bytes for
- * different values, costs parallelism only, and it is reported (`exact`), because the row memory decides on these bytes
- * whether a value has changed.
+ * A conflict key is a hash, so two values that are equal for the database must be the same bytes before they are
+ * hashed: a difference here is a conflict that is missed, and rows that end up wrong. The opposite mistake, equal
+ * bytes for different values, costs parallelism only, and it is reported (`exact`), because the row memory decides on
+ * these bytes whether a value has changed.
  *
  *   class                     canonical bytes
  *   bytes, folded             the value itself
@@ -20,8 +20,8 @@
  *
  * Numbers are written little-endian. The two forms, binary and text, of one value end in the same bytes; so do equal
  * values of the classes that twpa__canonical_joins pairs. Whatever is not a value of its class is refused: the caller
- * degrades to something coarser and never reads a refusal as "no conflict". No allocation; the cost is the length of the
- * value, a few nanoseconds for the binary form of a number.
+ * degrades to something coarser and never reads a refusal as "no conflict". No allocation; the cost is the length of
+ * the value, a few nanoseconds for the binary form of a number.
  */
 #include "plan/canonical.h"
 
@@ -225,11 +225,6 @@ bool twpa__canonical_known(uint32_t cls)
   return cls <= TWPA_CLASS_TIMESTAMPTZ;
 }
 
-static bool is_exact_number(uint32_t cls)
-{
-  return cls == TWPA_CLASS_INTEGER || cls == TWPA_CLASS_UNSIGNED || cls == TWPA_CLASS_NUMERIC;
-}
-
 bool twpa__canonical_joins(uint32_t child, uint32_t parent)
 {
   if (child == TWPA_CLASS_UNKNOWN || !twpa__canonical_known(child))
@@ -238,9 +233,9 @@ bool twpa__canonical_joins(uint32_t child, uint32_t parent)
     return true;
   switch (parent) {
   case TWPA_CLASS_INTEGER:
-  case TWPA_CLASS_UNSIGNED:
+    return child == TWPA_CLASS_NUMERIC;
   case TWPA_CLASS_NUMERIC:
-    return is_exact_number(child);
+    return child == TWPA_CLASS_INTEGER;
   case TWPA_CLASS_FLOAT:
     return child == TWPA_CLASS_FLOAT4;
   case TWPA_CLASS_FLOAT4:

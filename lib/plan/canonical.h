@@ -1,6 +1,6 @@
 /*
- * Canonical forms: two values of one equality class (twpa/key.h) that are equal for the database have the same canonical
- * bytes, whatever their width, spelling or form (binary, text) was. The bytes are what keys hash.
+ * Canonical forms: two values of one equality class (twpa/key.h) that are equal for the database have the same
+ * canonical bytes, whatever their width, spelling or form (binary, text) was. The bytes are what keys hash.
  */
 #ifndef TWPA_PLAN_CANONICAL_H
 #define TWPA_PLAN_CANONICAL_H
@@ -29,12 +29,13 @@ bool twpa__canonical_known(uint32_t cls);
 
 /*
  * True if a foreign key column of class `child` can be compared with a referenced one of class `parent` by their
- * canonical bytes, each made by its own class: equal for the database implies equal bytes. False where it does not, or
- * where that is not known (integer and float: the database rounds; text and char(n): it trims; anything unknown).
+ * canonical bytes, each made by its own class: equal for the database implies equal bytes. False where it does not,
+ * or where that is not known (integer and float: the database rounds; text and char(n): it trims; integer and object
+ * id: it wraps; timestamps with and without zone: it asks the session).
  */
 bool twpa__canonical_joins(uint32_t child, uint32_t parent);
 
-/* True if equal values of the class have equal bytes in a column of one type (what a row lock's strength depends on). */
+/* True if equal values of the class have equal bytes in a column of one type: what the strength of a row lock is about. */
 bool twpa__canonical_is_bytes(uint32_t cls);
 
 #endif

@@ -2,8 +2,8 @@
  * Floating point numbers: the bits of the double, with one zero and one NaN.
  *
  * Text is read without the C library, whose result depends on the locale: the decimal number is a fraction of two big
- * integers, N/D * 2^e, and a quotient of 63 bits with the remainder is enough to round it correctly to either precision.
- * Single precision is rounded once, from the decimal number, and then widened, which loses nothing.
+ * integers, N/D * 2^e, and a quotient of 63 bits with the remainder is enough to round it correctly to either
+ * precision. Single precision is rounded once, from the decimal number, and then widened, which loses nothing.
  */
 #include "plan/canonical_parts.h"
 

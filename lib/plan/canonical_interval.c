@@ -1,6 +1,6 @@
 /*
- * Intervals. PostgreSQL compares them by their length, a month counting 30 days and a day 24 hours, so "1 mon", "30 days"
- * and "720:00:00" are equal. The sum needs more than 64 bits; whole days and the rest of a day do not.
+ * Intervals. PostgreSQL compares them by their length, a month counting 30 days and a day 24 hours, so "1 mon", "30
+ * days" and "720:00:00" are equal. The sum needs more than 64 bits; whole days and the rest of a day do not.
  */
 #include "plan/canonical_parts.h"
 

@@ -1,9 +1,9 @@
 /*
  * Whole and decimal numbers. All ways of writing a number (integers of every width, decimal text with or without an
  * exponent, PostgreSQL's stored numeric in its short and its long form, with leading or trailing zeroes) come down to
- * one: sign, weight of the first digit, digits to the base of 10000, none of them zero at either end. The base is that of
- * PostgreSQL, so that its stored digits need no conversion. A whole number that fits into 64 bits with sign is then
- * written as the integer it is.
+ * one: sign, weight of the first digit, digits to the base of 10000, none of them zero at either end. The base is
+ * that of PostgreSQL, so that its stored digits need no conversion. A whole number that fits into 64 bits with sign
+ * is then written as the integer it is.
  */
 #include "plan/canonical_parts.h"
 

@@ -1,6 +1,6 @@
 /*
- * Dates and times: days and microseconds since 2000-01-01, in the Gregorian calendar extended to all times, as PostgreSQL
- * has it. A date is written as the timestamp of its midnight, because the two can be compared.
+ * Dates and times: days and microseconds since 2000-01-01, in the Gregorian calendar extended to all times, as
+ * PostgreSQL has it. A date is written as the timestamp of its midnight, because the two can be compared.
  */
 #include "plan/canonical_parts.h"
 
