@@ -102,8 +102,25 @@ void twpa__heap_remove(twpa__heap *heap, twpa__heap_node *node)
   heap->count--;
 }
 
+/* More children of the first element than this are not looked at one by one: there may be as many as elements. */
+#define FEW_CHILDREN 4
+
+/* True if that is easily seen. */
+static bool still_first(const twpa__heap *heap, const twpa__heap_node *node)
+{
+  if (node != heap->root)
+    return false;
+  const twpa__heap_node *child = node->child;
+  for (int i = 0; child != NULL && i < FEW_CHILDREN; i++, child = child->next)
+    if (heap->before(child, node, heap->arg))
+      return false;
+  return child == NULL;
+}
+
 void twpa__heap_update(twpa__heap *heap, twpa__heap_node *node)
 {
+  if (still_first(heap, node))
+    return;
   twpa__heap_remove(heap, node);
   twpa__heap_push(heap, node);
 }
