@@ -92,6 +92,8 @@ typedef struct pg_foreign_key {
   uint8_t deferrable, deferred, validated;
   uint8_t enforced; /* 0: NOT ENFORCED (18) */
   uint8_t period;   /* temporal: containment decides, not equality (18) */
+  uint8_t dropped;  /* went together with a relation that was dropped */
+  uint8_t reserved[3];
   uint32_t from_partitioned; /* oid of the constraint of a partitioned table that this one belongs to; 0 if none */
 } pg_foreign_key;
 

@@ -29,6 +29,9 @@ void pg_xact_close(pg_xact *x);
  */
 bool pg_xact_status(pg_xact *x, uint32_t *status, uint32_t xid, host_error *err);
 
+/* How many xids ago it was given out; the newest one has 1. */
+uint32_t pg_xact_age(const pg_xact *x, uint32_t xid);
+
 /* The member of a multixact that updated or deleted the row: *xid, or 0 if all members only lock it. */
 bool pg_multixact_updater(pg_xact *x, uint32_t *xid, uint32_t multi, host_error *err);
 
