@@ -40,7 +40,9 @@ enum {
 enum {
   TWPA_MODE_READ = 1,   /**< Key share: relies on the key being there. READ and READ, READ and UPDATE go together. */
   TWPA_MODE_UPDATE = 2, /**< Changes the row and leaves its keys alone. */
-  TWPA_MODE_WRITE = 3   /**< Makes, removes or changes the key. */
+  TWPA_MODE_WRITE = 3,  /**< Makes, removes or changes the key. */
+  TWPA_MODE_EXCLUSIVE = 4 /**< For twpa_access_set_access(): a key that is never read, only written, by anybody. Takes
+                               less memory. Such keys do not meet those given with the other modes. */
 };
 
 /** Flags of twpa_access_set_begin(). */
@@ -176,7 +178,7 @@ TWPA_API twpa_status twpa_access_set_barrier(twpa_access_set *set, twpa_relation
  * Counts what is in a set.
  * @param[in] set         the access set
  * @param[out] counters   the counters, its struct_size set by the caller
- * @return #TWPA_OK, #TWPA_E_INVAL. O(1).
+ * @return #TWPA_OK, #TWPA_E_INVAL. Cost: the relations.
  */
 TWPA_API twpa_status twpa_access_set_stats(const twpa_access_set *set, twpa_access_set_counters *counters);
 

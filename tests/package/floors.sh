@@ -52,8 +52,17 @@ plan canonical 2
 plan relation 3
 plan access_set 3
 plan accesses 3
+plan derive 3
 plan emit 3
 plan conflicts 3
+plan memory 3
+plan graph 3
+plan registry 3
+plan finish 3
+plan enter 3
+plan skip 3
+plan explain 3
+plan dot 3
 plan plan 3
 plan scheduler 4
 plan progress 4

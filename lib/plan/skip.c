@@ -1,0 +1,64 @@
+/*
+ * Skipping: a transaction will never be applied, or the target did something else than the stream says (rules 1.6.5 and
+ * 2.12). What row memory and full old rows say of the rows it touched is then not what the target has.
+ *
+ * From now on: its relations are forgotten, and a FULL relation among them is serial until its schema epoch rises. For
+ * what entered already: a dependency can only be missing between two transactions that both depend on the skipped one,
+ * so both still wait. All that wait are made to run one after the other.
+ */
+#include "plan/plan.h"
+
+#include "base/assert.h"
+
+/* Did the transaction touch the relation? Exact, but for relations with a later barrier, of which it says yes. */
+static bool touched(const twpa_plan *plan, uint64_t seq, const twpa__relation_state *r)
+{
+  const twpa__graph *g = &plan->graph;
+  twpa__now now = twpa__graph_now(g);
+  if (twpa__is_live(now, r->bar) && twpa__age(now, r->bar) <= (uint32_t)(g->last - seq))
+    return true;
+  for (uint32_t e = twpa__node_at(g, seq)->edges; e != TWPA__NIL; e = g->edges[e].next)
+    if (r->join != TWPA__NIL && g->edges[e].to == (r->join | TWPA__TO_JOIN))
+      return true;
+  return false;
+}
+
+static void distrust(twpa_plan *plan, uint64_t seq)
+{
+  twpa__registry *r = &plan->registry;
+  for (size_t i = 0; i < r->nrelations; i++) {
+    if (!touched(plan, seq, &r->relations[i]))
+      continue;
+    r->relations[i].generation = ++plan->generation;
+    if (r->relations[i].full)
+      r->relations[i].distrusted = 1;
+  }
+  if (plan->database_bar == (uint32_t)seq) { /* what a barrier on the database did is not known by relation */
+    plan->oldest_generation = ++plan->generation;
+    for (size_t i = 0; i < r->nrelations; i++)
+      r->relations[i].distrusted = r->relations[i].full;
+  }
+}
+
+twpa_status twpa__skip(twpa_plan *plan, uint64_t seq)
+{
+  twpa__graph *g = &plan->graph;
+  size_t waiting = 0;
+  if (plan->options.early_start != TWPA_EARLY_START_OFF && twpa__node_at(g, seq)->state == TWPA__EXECUTED)
+    return TWPA_E_STATE;
+  for (uint64_t s = seq + 1; s <= g->last; s++)
+    waiting += twpa__node_at(g, s)->state == TWPA__WAITING;
+  twpa_status st = waiting > 0 ? twpa__graph_reserve(g, waiting, 0) : TWPA_OK;
+  if (st != TWPA_OK)
+    return st;
+  uint64_t before = 0;
+  for (uint64_t s = seq + 1; s <= g->last; s++) {
+    if (twpa__node_at(g, s)->state != TWPA__WAITING)
+      continue;
+    if (before != 0)
+      twpa__graph_link(g, before, s, TWPA_EDGE_UNKNOWN);
+    before = s;
+  }
+  distrust(plan, seq);
+  return TWPA_OK;
+}
