@@ -72,7 +72,9 @@ typedef struct twpa_reorder_options {
   const twpa_reorder_hooks *hooks; /**< Copied; NULL for none. */
   const twpa_storage *storage;     /**< Copied; NULL: nothing is spilled. */
   uint32_t streaming;              /**< 1: over the limit, give the largest transaction in progress to the stream
-                                        callbacks. */
+                                        callbacks. Kinship must then be known with the first change: what was
+                                        given out under a wrong name or too early is found out
+                                        (#TWPA_E_STATE), but cannot be repaired. */
   uint32_t two_phase;              /**< 1: give prepared transactions to the output when they are prepared. */
   twpa_lsn two_phase_at;           /**< Position from which on two-phase was on: what was prepared before is given out
                                         when it is committed, together with its prepare. */
@@ -233,6 +235,97 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_abort(twpa_reorder *reorder, co
  * @return #TWPA_OK; #TWPA_E_CALLBACK. O(what is dropped).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_abort_before(twpa_reorder *reorder, twpa_xid oldest_running);
+
+/**
+ * The transaction is prepared for a two-phase commit. With twpa_reorder_options.two_phase, and unless
+ * twpa_output.filter_prepare says otherwise, the output gets it before the call returns; it stays in the buffer,
+ * without its changes, until its end. One that is empty is not shown, neither now nor at its end. If
+ * twpa_output.filter_origin leaves the origin of the record out, it is as twpa_reorder_skip_prepare(). If two-phase
+ * is off or the filter says so, only the transaction is known from then on, and its end is an ordinary one.
+ *
+ * @param[in] reorder  a buffer
+ * @param[in] record   the prepare record; its xid is the transaction
+ * @param[in] prepare  what the record says
+ * @param[in] gid      the name given to it; not empty; copied
+ * @return #TWPA_OK, also if it is not known; #TWPA_E_INVAL also for an empty name; #TWPA_E_STATE also if it is prepared
+ *         already; #TWPA_E_CALLBACK, #TWPA_E_CORRUPT as for twpa_reorder_commit(). O(n log s).
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_prepare(twpa_reorder *reorder, const twpa_record *record,
+                                                         const twpa_commit *prepare, twpa_bytes gid);
+
+/**
+ * The transaction is prepared, but the output has had it before a restart, or cannot get it yet: it is not given
+ * out. If it is committed, and was prepared before twpa_reorder_options.two_phase_at, both are given out then. Its
+ * invalidations are executed at once.
+ * @param[in] reorder  a buffer
+ * @param[in] record   the prepare record
+ * @param[in] prepare  what the record says
+ * @param[in] gid      the name given to it; not empty; copied
+ * @return as twpa_reorder_prepare(), but never #TWPA_E_CALLBACK
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_skip_prepare(twpa_reorder *reorder, const twpa_record *record,
+                                                              const twpa_commit *prepare, twpa_bytes gid);
+
+/**
+ * A prepared transaction is committed. If twpa_output.filter_prepare says so, or two-phase is off, this is
+ * twpa_reorder_commit().
+ * @param[in] reorder  a buffer
+ * @param[in] record   the record; its xid is the transaction that was prepared
+ * @param[in] commit   what the record says
+ * @param[in] gid      the name given to it
+ * @return #TWPA_OK, also if it is not known; #TWPA_E_STATE also if it is known but not prepared, or under another name;
+ *         #TWPA_E_CALLBACK, #TWPA_E_CORRUPT. O(what it holds).
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_commit_prepared(twpa_reorder *reorder, const twpa_record *record,
+                                                                 const twpa_commit *commit, twpa_bytes gid);
+
+/**
+ * A prepared transaction is rolled back. twpa_output.rollback_prepared is called also if its prepare was skipped: the
+ * consumer knows whether it has it. If twpa_output.filter_prepare says so, or two-phase is off, this is
+ * twpa_reorder_abort().
+ * @param[in] reorder  a buffer
+ * @param[in] record   the record; its xid is the transaction that was prepared
+ * @param[in] abort    what the record says
+ * @param[in] gid      the name given to it
+ * @return as twpa_reorder_commit_prepared()
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_rollback_prepared(twpa_reorder *reorder, const twpa_record *record,
+                                                                   const twpa_commit *abort, twpa_bytes gid);
+
+/**
+ * Changes twpa_reorder_options.two_phase_at.
+ * @param[in] reorder  a buffer
+ * @param[in] lsn      the position
+ * @return #TWPA_OK. O(1).
+ */
+TWPA_API twpa_status twpa_reorder_set_two_phase_at(twpa_reorder *reorder, twpa_lsn lsn);
+
+/**
+ * Tells all open transactions that another one has changed the catalog: each executes these invalidations at its
+ * place between its changes, and again when it has been given out. They are kept once, whatever the number of
+ * transactions. To be called when the commit record has been read, before twpa_reorder_commit() or
+ * twpa_reorder_forget() for it.
+ *
+ * They concern the transactions of which a change was queued before and that are not prepared. Of those that are
+ * followed by more than twpa_reorder_options.distributed_bytes, the oldest invalidations are given up, and
+ * twpa_reorder_hooks.invalidate_all is called in their place.
+ *
+ * @param[in] reorder  a buffer
+ * @param[in] record   the commit record of the transaction that has changed the catalog
+ * @param[in] content  what changes, as in twpa_change.content of #TWPA_INVALIDATION; copied
+ * @return #TWPA_OK or as described above. O(size of the content).
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_distribute(twpa_reorder *reorder, const twpa_record *record,
+                                                            twpa_bytes content);
+
+/**
+ * Switches streaming on or off for the time being, for a buffer made with twpa_reorder_options.streaming: a host
+ * that has not reached its start position may collect, but not stream.
+ * @param[in] reorder  a buffer
+ * @param[in] on       1 or 0
+ * @return #TWPA_OK; #TWPA_E_INVAL for another value; #TWPA_E_STATE if the buffer was made without streaming. O(1).
+ */
+TWPA_API twpa_status twpa_reorder_set_streaming(twpa_reorder *reorder, uint32_t on);
 
 /**
  * Changes the memory limit; what is over the new one is streamed, spilled or dropped at once.

@@ -93,6 +93,23 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_toast(const twpa_txn *txn, twpa_byt
                                                    uint64_t value_id, size_t len);
 
 /**
+ * In which commands of this transaction a row version was written (twpa_reorder_new_cid()), for the historic visibility
+ * of its own catalog rows. To be called while the transaction is given out, or after twpa_txn_next().
+ *
+ * What was told last about a row version is what counts; what a rolled-back subtransaction has written does not.
+ *
+ * @param[in]  txn      the transaction being delivered
+ * @param[out] cmin     the command that inserted it, or #TWPA_CID_NONE
+ * @param[out] cmax     the command that deleted it, or #TWPA_CID_NONE
+ * @param[in]  locator  the relation
+ * @param[in]  tid      the row version
+ * @return #TWPA_OK; #TWPA_E_NOTFOUND if nothing was told about it; #TWPA_E_STATE if the transaction is not being
+ *         delivered; #TWPA_E_NOMEM. O(log n) of the n records; the first call of a delivery sorts them, O(n log n).
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_txn_tuplecid(twpa_txn *txn, twpa_cid *cmin, twpa_cid *cmax,
+                                                      const twpa_locator *locator, const twpa_tid *tid);
+
+/**
  * The next change of a taken transaction, in the order (lsn, arrival) over the transaction and all its subtransactions.
  * Gives rows, truncates, messages and invalidations.
  *

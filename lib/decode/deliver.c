@@ -120,6 +120,7 @@ twpa_status twpa__run_changes(twpa__run *run, twpa_txn *top)
       st = twpa__callback_status(r->output.update_progress(r->output_user, top, walk->lsn));
   }
   run->last_lsn = walk->lsn;
+  run->version = walk->version;
   twpa__walk_stop(walk);
   r->stats.restored_blocks += walk->merge.restored_blocks;
   r->stats.toast_dropped += walk->toast_dropped;

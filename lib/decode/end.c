@@ -122,7 +122,10 @@ twpa_status twpa__txn_abort(twpa_txn *txn, twpa_lsn lsn)
   return abort_one(txn, lsn);
 }
 
-/* A listed subtransaction must not be known as somebody else's. */
+/*
+ * A listed subtransaction must not be known as somebody else's. An abort record does not tell the top: the transaction
+ * that it ends may be a subtransaction that is not known to be one, and has no subtransactions in our sense then.
+ */
 static twpa_status check_aborted(twpa_reorder *r, const twpa_txn *txn, const twpa_record *record,
                                  const twpa_commit *end)
 {
@@ -137,7 +140,8 @@ static twpa_status check_aborted(twpa_reorder *r, const twpa_txn *txn, const twp
     const twpa_txn *sub = twpa__txn_find(r, end->subxids[i]);
     if (sub == NULL)
       continue;
-    if (sub->nsubs > 0 || (top != NULL && sub->top != NULL && sub->top != top))
+    bool known = txn != NULL && (txn->top != NULL || txn->nsubs > 0);
+    if (sub->nsubs > 0 || (known && sub->top != NULL && sub->top != top))
       return TWPA_E_STATE;
   }
   return TWPA_OK;

@@ -27,7 +27,7 @@ static bool known_aborted(twpa_txn *txn)
   if (status == TWPA_XID_COMMITTED)
     txn->flags |= TWPA__TXN_COMMITTED;
   else if (status == TWPA_XID_ABORTED)
-    txn->flags |= TWPA__TXN_ABORTED;
+    twpa__txn_mark_aborted(txn);
   return status == TWPA_XID_ABORTED;
 }
 
@@ -162,6 +162,18 @@ twpa_status twpa__evict_after(twpa_txn *txn)
       return st;
   }
   return twpa__evict(r);
+}
+
+twpa_status twpa_reorder_set_streaming(twpa_reorder *r, uint32_t on)
+{
+  if (on > 1)
+    return TWPA_E_INVAL;
+  twpa_status st = twpa__reorder_enter(r, NULL);
+  if (st != TWPA_OK)
+    return st;
+  if (r->can_stream)
+    r->streaming = on != 0;
+  return twpa__reorder_leave(r, NULL, r->can_stream ? TWPA_OK : TWPA_E_STATE);
 }
 
 twpa_status twpa_reorder_set_memory_limit(twpa_reorder *r, size_t bytes)

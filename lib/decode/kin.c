@@ -7,6 +7,20 @@
 #include "decode/reorder.h"
 
 #include "base/assert.h"
+#include "decode/change.h"
+
+/* Changes that should have gone out with a block that is closed cannot be put in order any more. */
+static bool too_late(const twpa_txn *top, const twpa_txn *sub)
+{
+  if (top == NULL || !twpa__txn_is(top, TWPA__TXN_STREAMED) || sub->nchanges == 0)
+    return false;
+  uint64_t seq;
+  if (sub->nsegments > 0)
+    seq = sub->segments[0].first_seq;
+  else
+    seq = ((const twpa__rec *)(const void *)(sub->arena.first + 1))->seq;
+  return seq < top->given_seq;
+}
 
 twpa_status twpa__kin_check(const twpa_txn *top, const twpa_txn *sub)
 {
@@ -17,7 +31,7 @@ twpa_status twpa__kin_check(const twpa_txn *top, const twpa_txn *sub)
     return TWPA_OK;
   if (sub->top != NULL)
     return sub->top == top ? TWPA_OK : TWPA_E_STATE;
-  if (sub->nsubs > 0 || twpa__txn_is(sub, given))
+  if (sub->nsubs > 0 || twpa__txn_is(sub, given) || too_late(top, sub))
     return TWPA_E_STATE;
   return top != NULL && twpa__txn_is(top, TWPA__TXN_PREPARED) ? TWPA_E_STATE : TWPA_OK;
 }

@@ -72,7 +72,7 @@ static twpa_status read_options(twpa_reorder *r, const twpa_reorder_options *opt
                               r->storage_hooks.remove == NULL))
     return TWPA_E_INVAL;
   r->storage = own.storage != NULL ? &r->storage_hooks : NULL;
-  r->streaming = own.streaming != 0;
+  r->can_stream = r->streaming = own.streaming != 0;
   r->two_phase = own.two_phase != 0;
   r->two_phase_at = own.two_phase_at;
   r->memory_limit = own.memory_bytes != 0 ? own.memory_bytes : TWPA_MEMORY_DEFAULT;
@@ -241,15 +241,38 @@ void twpa__tree_drop_changes(twpa_txn *top)
   twpa__segments_drop(top); /* a file of it that holds nothing */
 }
 
+static void drop_tuplecids(twpa_txn *txn)
+{
+  if (!twpa__txn_top(txn)->taken)
+    txn->owner->tuplecids -= txn->ntuplecids;
+  twpa__release(&txn->owner->mem, txn->tuplecids, txn->tuplecids_cap * sizeof *txn->tuplecids);
+  txn->tuplecids = NULL;
+  txn->ntuplecids = txn->tuplecids_cap = 0;
+}
+
+void twpa__txn_mark_aborted(twpa_txn *txn)
+{
+  txn->flags |= TWPA__TXN_ABORTED;
+  drop_tuplecids(txn);
+  twpa__link *it, *tmp;
+  TWPA__LIST_FOREACH(&txn->subs, it, tmp)
+    drop_tuplecids(TWPA__CONTAINER_OF(it, twpa_txn, node));
+}
+
 /* Frees the record of a transaction that is in no list and has no changes. */
 static void free_record(twpa_txn *txn)
 {
   twpa__mem *mem = &txn->owner->mem;
-  txn->owner->tuplecids -= txn->ntuplecids;
+  drop_tuplecids(txn);
   twpa__release(mem, txn->invals, txn->invals_cap);
-  twpa__release(mem, txn->tuplecids, txn->tuplecids_cap * sizeof *txn->tuplecids);
   twpa__release(mem, txn->gid, txn->gid_len);
   twpa__release(mem, txn, sizeof *txn);
+}
+
+/* Counted no longer: it is the host's now. */
+static void uncount(twpa_txn *txn)
+{
+  txn->owner->tuplecids -= txn->ntuplecids;
 }
 
 /* Out of the map and the list of catalog changes. */
@@ -307,8 +330,12 @@ void twpa__txn_detach(twpa_txn *top)
 {
   twpa_reorder *r = top->owner;
   twpa__link *it, *tmp;
-  TWPA__LIST_FOREACH(&top->subs, it, tmp)
-    hide(TWPA__CONTAINER_OF(it, twpa_txn, node));
+  TWPA__LIST_FOREACH(&top->subs, it, tmp) {
+    twpa_txn *sub = TWPA__CONTAINER_OF(it, twpa_txn, node);
+    uncount(sub);
+    hide(sub);
+  }
+  uncount(top);
   hide(top);
   twpa__list_remove(&top->node);
   r->nopen--;

@@ -31,7 +31,7 @@ struct twpa_reorder {
   twpa_reorder_hooks hooks;
   twpa_storage storage_hooks;
   const twpa_storage *storage; /* &storage_hooks, or NULL */
-  bool streaming;              /* the output streams, and it may start */
+  bool can_stream, streaming;  /* the output streams; and it may start */
   bool two_phase;
   bool busy;   /* inside a call */
   bool closed; /* freed by the host, but transactions are out */
@@ -83,6 +83,8 @@ void twpa__txn_drop_changes(twpa_txn *txn);
 void twpa__tree_drop_changes(twpa_txn *top);
 /* Removes a transaction, and its subtransactions if it is a top. */
 void twpa__txn_drop(twpa_txn *txn);
+/* It was rolled back, as somebody says: what is told about its rows is forgotten; its changes are the caller's affair. */
+void twpa__txn_mark_aborted(twpa_txn *txn);
 /* Takes a top out of everything but keeps what is needed to walk it. */
 void twpa__txn_detach(twpa_txn *top);
 /* Gives back what twpa__txn_detach has left. */

@@ -42,8 +42,10 @@ twpa_status twpa__stream(twpa_txn *top, bool may_abort)
     }
     top->flags |= TWPA__TXN_STREAMED;
   }
+  top->passed = run.version;
+  top->given_seq = r->next_seq;
   if (run.aborted != NULL)
-    run.aborted->flags |= TWPA__TXN_ABORTED;
+    twpa__txn_mark_aborted(run.aborted);
   twpa__tree_drop_changes(top);
   twpa__account_heaps(top);
   return TWPA_OK;

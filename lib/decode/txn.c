@@ -110,3 +110,21 @@ void twpa_txn_release(twpa_txn *txn)
   txn->walk = NULL;
   twpa__txn_release_taken(txn);
 }
+
+twpa_status twpa_txn_tuplecid(twpa_txn *txn, twpa_cid *cmin, twpa_cid *cmax, const twpa_locator *locator,
+                              const twpa_tid *tid)
+{
+  if (txn == NULL || cmin == NULL || cmax == NULL || locator == NULL || tid == NULL)
+    return TWPA_E_INVAL;
+  if (txn->walk == NULL || !txn->walk->open)
+    return TWPA_E_STATE;
+  twpa_status st = twpa__tuplecids_build(&txn->walk->tuplecids, txn);
+  if (st != TWPA_OK)
+    return st;
+  const twpa__tuplecid *found = twpa__tuplecids_find(&txn->walk->tuplecids, locator, tid);
+  if (found == NULL)
+    return TWPA_E_NOTFOUND;
+  *cmin = found->cid.cmin;
+  *cmax = found->cid.cmax;
+  return TWPA_OK;
+}

@@ -99,9 +99,12 @@ struct twpa_txn {
   size_t tree_bytes;     /* arena.bytes */
   uint64_t tree_changes; /* nchanges */
   twpa__heap_node in_sizes, in_streams;
+  uint64_t given_seq; /* what arrived before was streamed */
   twpa_xid toast_xid; /* whose long values wait for their row; 0 */
   twpa_xid spec_xid;  /* whose speculative insert waits for its confirmation; 0 */
-  struct twpa__version *base, *last; /* versions of the catalog: after which it began; up to which it goes, or NULL */
+  struct twpa__version *base; /* the version of the catalog after which it began */
+  struct twpa__version *passed; /* the one that streaming has come to; NULL: the base */
+  struct twpa__version *last; /* the one up to which it goes; NULL: the newest */
 
   /* Two-phase commit. */
   char *gid;

@@ -11,6 +11,7 @@ void twpa__walk_init(twpa__walk *walk, const twpa_allocator *hooks, const twpa_s
   walk->mem.hooks = *hooks;
   twpa__merge_init(&walk->merge, &walk->mem, storage);
   twpa__toast_init(&walk->toast, &walk->mem);
+  twpa__tuplecids_init(&walk->tuplecids, &walk->mem);
 }
 
 twpa_status twpa__walk_start(twpa__walk *walk, twpa_txn *top)
@@ -20,7 +21,7 @@ twpa_status twpa__walk_start(twpa__walk *walk, twpa_txn *top)
   if (st != TWPA_OK)
     return st;
   walk->top = top;
-  walk->version = top->base;
+  walk->version = top->passed != NULL ? top->passed : top->base;
   walk->txn = NULL;
   walk->lsn = TWPA_LSN_NONE;
   walk->command = 0;
@@ -163,6 +164,7 @@ void twpa__walk_stop(twpa__walk *walk)
   if (!walk->open)
     return;
   drop_toast(walk);
+  twpa__tuplecids_clear(&walk->tuplecids);
   walk->spec.kind = 0;
   twpa__merge_stop(&walk->merge);
   if (!walk->top->taken)

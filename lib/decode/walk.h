@@ -13,12 +13,14 @@
 
 #include "decode/merge.h"
 #include "decode/toast.h"
+#include "decode/tuplecid.h"
 #include "decode/version.h"
 
 typedef struct twpa__walk {
   twpa__mem mem; /* its own account: a taken transaction is walked on another thread than its owner's */
   twpa__merge merge;
   twpa__toast toast;
+  twpa__tuplecids tuplecids; /* filled by the first question of a walk */
   twpa_txn *top;
   twpa__version *version; /* the last one passed */
   twpa_change spec;       /* the speculative insert that waits; kind 0: none */

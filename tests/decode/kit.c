@@ -154,13 +154,23 @@ static void describe(char *buf, size_t cap, twpa_txn *txn, const twpa_change *c)
   const char *mark = c->new_row.data != NULL ? memchr(c->new_row.data, '^', c->new_row.len) : NULL;
   if (mark != NULL) {
     unsigned value, len;
-    ck_assert_int_eq(sscanf(mark, "^%u=%u", &value, &len), 2);
+    char copy[40];
+    snprintf(copy, sizeof copy, "%.*s", (int)(c->new_row.len - (size_t)(mark - (const char *)c->new_row.data)), mark);
+    ck_assert_int_eq(sscanf(copy, "^%u=%u", &value, &len), 2);
     twpa_bytes bytes;
     twpa_status st = twpa_txn_toast(txn, &bytes, 9, value, len);
     ck_assert_int_eq(st, TWPA_OK);
     at += (size_t)snprintf(buf + at, cap - at, " long=%.*s", (int)(len < 100 ? len : 100), (const char *)bytes.data);
   }
   snprintf(buf + at, cap - at, "\n");
+}
+
+static bool is_aborted(const kit *k, twpa_xid xid)
+{
+  for (size_t i = 0; i < k->naborted; i++)
+    if (k->aborted_xids[i] == xid)
+      return true;
+  return false;
 }
 
 static int take_change(kit *k, twpa_txn *txn, const twpa_change *c)
@@ -173,7 +183,7 @@ static int take_change(kit *k, twpa_txn *txn, const twpa_change *c)
   k->calls++;
   if (k->keep_log)
     text_add(&k->log, "%s", line);
-  if (k->abort_xid != 0 && c->xid == k->abort_xid)
+  if (k->abort_by_callback && is_aborted(k, c->xid))
     return TWPA_CALLBACK_ABORTED;
   return k->calls == k->fail_at ? 7 : 0;
 }
@@ -394,15 +404,43 @@ static int on_take(void *user, twpa_txn *txn)
   return 0;
 }
 
+void kit_walk_taken(kit *k, void (*unfail)(kit *k, void *arg), void *arg)
+{
+  for (size_t i = 0; i < k->ntaken; i++) {
+    twpa_txn *txn = k->taken[i];
+    kit_txn *t = txn_of(k, twpa_txn_xid(txn), true);
+    for (int round = 0; round < 2; round++) {
+      twpa_change c;
+      twpa_status st;
+      cut(t, 0);
+      while ((st = twpa_txn_next(txn, &c)) != TWPA_NONE) {
+        if (st != TWPA_OK) {
+          ck_assert_msg(unfail != NULL, "status %s", twpa_status_name(st));
+          unfail(k, arg);
+          continue;
+        }
+        if (c.kind == TWPA_INVALIDATION)
+          continue;
+        char line[512];
+        describe(line, sizeof line, txn, &c);
+        add_line(t, c.xid, line);
+        if (round == 0 && t->nlines == 3)
+          break;
+      }
+      ck_assert_int_eq(twpa_txn_rewind(txn), TWPA_OK);
+    }
+    deliver_result(k, t, txn, "commit");
+    twpa_txn_release(txn);
+  }
+  k->ntaken = 0;
+}
+
 /* --- hooks --- */
 
 static uint32_t on_xid_status(void *user, twpa_xid xid)
 {
   const kit *k = user;
-  for (size_t i = 0; i < k->naborted; i++)
-    if (k->aborted_xids[i] == xid)
-      return TWPA_XID_ABORTED;
-  return TWPA_XID_IN_PROGRESS;
+  return k->abort_by_status && is_aborted(k, xid) ? TWPA_XID_ABORTED : TWPA_XID_IN_PROGRESS;
 }
 
 static void on_invalidate(void *user, twpa_bytes content)

@@ -59,9 +59,10 @@ typedef struct kit {
   size_t ntaken;
   bool keep_log;               /* write the log */
   bool take;                   /* take what is offered */
-  twpa_xid abort_xid;          /* answer "aborted" to changes of this one */
-  twpa_xid aborted_xids[16];   /* what xid_status calls aborted */
+  twpa_xid aborted_xids[512];  /* what is rolled back already, before the log says so */
   size_t naborted;
+  bool abort_by_status;        /* xid_status knows them */
+  bool abort_by_callback;      /* changes of them are answered with "aborted" */
   uint32_t filter_origin;      /* leave this one out; 0: none */
   const char *filter_gid;      /* filter the prepare of this one */
   size_t calls, fail_at;       /* the callback that fails, from 1; 0: none */
@@ -73,6 +74,8 @@ typedef struct kit {
 
 /* All callbacks, storage, no faults. Streaming and two-phase callbacks are always there. */
 void kit_init(kit *k);
+/* Walks what was taken since, as the consumer does with deliveries; gives it back. Steps that fail are repeated. */
+void kit_walk_taken(kit *k, void (*unfail)(kit *k, void *arg), void *arg);
 void kit_free(kit *k);
 twpa_reorder *kit_new(kit *k, const twpa_reorder_options *options, const twpa_allocator *mem);
 /* Frees the buffer after checking it, and that nothing is left in storage. */

@@ -175,7 +175,10 @@ START_TEST(contradicting_kinship_is_refused)
   ins(r, 12, 0, 110, "y");
   ck_assert_int_eq(kit_commit(r, 12, 120, &sub, 1), TWPA_E_STATE);
   ck_assert_int_eq(kit_commit(r, 11, 120, NULL, 0), TWPA_E_STATE);
+  ins(r, 13, 12, 110, "z");
   ck_assert_int_eq(kit_abort(r, 12, 120, &sub, 1), TWPA_E_STATE);
+  ck_assert_int_eq(kit_abort(r, 13, 120, &sub, 1), TWPA_E_STATE);
+  ck_assert_int_eq(kit_abort(r, 11, 120, (twpa_xid[]){12}, 1), TWPA_E_STATE);
   kit_check(r);
   ck_assert_uint_eq(kit_stats(r).open_tops, 2);
   commit(r, 10, 130, 1, &sub);

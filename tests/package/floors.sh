@@ -29,6 +29,7 @@ decode merge 3
 decode spill 3
 decode file_spill 3
 decode toast 3
+decode tuplecid 3
 decode version 2
 decode account 3
 decode check 3
