@@ -186,8 +186,8 @@ START_TEST(open_transactions)
   ck_assert_uint_eq(update(t3, P, p_row(1, "=", "3")), 0);
   ck_assert_uint_eq(update(t4, P, p_row(2, "c", "4")), 0);
   ck_assert_uint_eq(update(t5, P, p_row(1, "=", "5")), STORE_DIRTY);
-  ck_assert_uint_eq(insert(t5, P, p_row(3, "b", "x")), STORE_DIRTY); /* openly given free */
-  ck_assert_uint_eq(insert(t5, P, p_row(3, "c", "x")), STORE_DIRTY); /* openly taken */
+  ck_assert_uint_eq(insert(t5, P, p_row(3, "b", "x")), STORE_BUSY);  /* openly given free */
+  ck_assert_uint_eq(insert(t5, P, p_row(3, "c", "x")), STORE_BUSY);  /* openly taken */
   ck_assert_uint_eq(delete (t5, P, 2), STORE_DIRTY);
   ck_assert_uint_eq(store_truncate(t5, (const uint32_t[]){P}, 1), STORE_DIRTY);
   ck_assert_uint_eq(insert(t5, C, c_row(1, 0, "c")), 0);
@@ -422,8 +422,8 @@ END_TEST
 /* Equal values with different bytes are one key. */
 START_TEST(equality_classes)
 {
-  static const uint8_t cls[5] = {STORE_AS_INTEGER, STORE_AS_FLOAT8, STORE_AS_FLOAT4, STORE_AS_NUMERIC,
-                                 STORE_AS_BLANK_PADDED};
+  static const uint8_t cls[6] = {STORE_AS_INTEGER, STORE_AS_FLOAT8,       STORE_AS_FLOAT4,
+                                 STORE_AS_NUMERIC, STORE_AS_BLANK_PADDED, STORE_AS_INTERVAL};
   const struct {
     uint32_t column;
     const char *a, *b;
@@ -443,13 +443,16 @@ START_TEST(equality_classes)
       {3, "\x00\xc0", "\x00\xd0", 2, 2, false},                  /* NaN, infinity */
       {4, "ab  ", "ab", 4, 2, true},
       {4, " ab", "ab", 3, 2, false},
+      {5, "\0\0\0\0\0\0\0\0\x1e\0\0\0\0\0\0\0", "\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0", 16, 16, true},
+      {5, "\0\x60\xd7\x1d\x14\0\0\0\0\0\0\0\0\0\0\0", "\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16, 16, true},
+      {5, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, 16, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     store_index index = {.name = "i", .columns = &(uint32_t){cases[i].column}, .ncolumns = 1};
     store_table tb = {
-        .name = "t", .ncolumns = 5, .classes = cls, .indexes = &index, .nindexes = 1, .identity = STORE_BY_NOTHING};
+        .name = "t", .ncolumns = 6, .classes = cls, .indexes = &index, .nindexes = 1, .identity = STORE_BY_NOTHING};
     store *s = store_new(&tb, 1);
-    store_value row[5] = {{0}};
+    store_value row[6] = {{0}};
     store_txn *t = store_begin(s, 1);
     row[cases[i].column] =
         (store_value){.state = STORE_BYTES, .len = cases[i].alen, .data = (const unsigned char *)cases[i].a};

@@ -8,8 +8,9 @@
 #include <string.h>
 
 static const char *const kind_names[STORE_KINDS] = {
-    "insert of an existing key", "row missing",         "old image differs", "unique value held twice", "parent missing",
-    "children left",             "touched while open", "order backwards",
+    "insert of an existing key", "row missing",   "old image differs",  "unique value held twice",
+    "parent missing",            "children left", "touched while open", "unique value in an open transaction",
+    "order backwards",
 };
 
 const char *store_kind_name(uint32_t bit)
@@ -35,7 +36,7 @@ static uint32_t found(store_txn *t, uint32_t bit, const stored_table *tb, const 
   return bit;
 }
 
-static step *add_step(store_txn *t, int kind, uint32_t table)
+static step *add_step(store_txn *t, uint32_t kind, uint32_t table)
 {
   t->steps = host_grow(t->steps, &t->steps_cap, t->nsteps, sizeof *t->steps);
   step *st = &t->steps[t->nsteps++];
@@ -45,7 +46,7 @@ static step *add_step(store_txn *t, int kind, uint32_t table)
   return st;
 }
 
-static void add_check(store_txn *t, int kind, uint32_t table, uint32_t which, const unsigned char *key, size_t len)
+static void add_check(store_txn *t, uint32_t kind, uint32_t table, uint32_t which, const unsigned char *key, size_t len)
 {
   t->checks = host_grow(t->checks, &t->checks_cap, t->nchecks, sizeof *t->checks);
   check *c = &t->checks[t->nchecks++];
@@ -237,8 +238,8 @@ static uint32_t move_keys(store_txn *t, uint32_t table, stored_row *old, const s
   return met;
 }
 
-/* Whether an entry that new or old stands on belongs to another open transaction. */
-static bool keys_dirty(store_txn *t, stored_table *tb, const stored_row *old, const stored_row *new)
+/* Whether a key that old or new stands on belongs to another open transaction: which finding that is, or 0. */
+static uint32_t keys_dirty(store_txn *t, stored_table *tb, const stored_row *old, const stored_row *new)
 {
   for (uint32_t i = 0; i < tb->desc.nindexes; i++) {
     const entry *from = old ? old->links[i].in : NULL;
@@ -246,13 +247,14 @@ static bool keys_dirty(store_txn *t, stored_table *tb, const stored_row *old, co
     if (from == to && (int32_t)i != tb->desc.identity)
       continue;
     if ((from && dirty(t, from)) || (to && dirty(t, to)))
-      return true;
+      return (int32_t)i == tb->desc.identity ? STORE_DIRTY : STORE_BUSY;
   }
-  return false;
+  return 0;
 }
 
 /* The new row: values that stay as they were are taken from the stored row, else from the old image. */
-static stored_row *new_row(const stored_table *tb, const store_value *values, const stored_row *stored, const store_value *old)
+static stored_row *new_row(const stored_table *tb, const store_value *values, const stored_row *stored,
+                           const store_value *old)
 {
   stored_row *r = store_row_new(tb, values);
   bool keeps = false;
@@ -291,8 +293,9 @@ static uint32_t insert_locked(store_txn *t, uint32_t table, const store_value *v
   if (met & STORE_DIRTY)
     return met;
   stored_row *r = new_row(tb, values, NULL, NULL);
-  if (keys_dirty(t, tb, NULL, r)) {
-    met |= found(t, STORE_DIRTY, tb, r->values, NULL);
+  uint32_t taken = keys_dirty(t, tb, NULL, r);
+  if (taken) {
+    met |= found(t, taken, tb, r->values, NULL);
     store_row_free(r);
     return met;
   }
@@ -356,8 +359,9 @@ static uint32_t change_locked(store_txn *t, uint32_t table, const store_value *o
     missing = false;
   }
   stored_row *r = new ? new_row(tb, new, stored, old) : NULL;
-  if (keys_dirty(t, tb, stored, r)) {
-    met |= found(t, STORE_DIRTY, tb, by, NULL);
+  uint32_t taken = keys_dirty(t, tb, stored, r);
+  if (taken) {
+    met |= found(t, taken, tb, by, NULL);
     if (r)
       store_row_free(r);
     return met;

@@ -8,7 +8,7 @@
  *
  *   what the data say: a key that exists already, a row that is missing, an old image that differs from the stored
  *     row, a unique value held twice, a child without its parent, a parent gone while children are left;
- *   what the order says: something is touched that another open transaction has changed (DIRTY), or something that a
+ *   what the order says: something is touched that another open transaction has changed (DIRTY, BUSY), or something that a
  *     later transaction has changed, read or emptied before (BACKWARDS).
  *
  * A change is carried out whatever is found (an insert takes the place of the row that has its key, an update of a
@@ -63,6 +63,7 @@ enum {
   STORE_AS_FLOAT8,
   STORE_AS_NUMERIC, /* PostgreSQL's stored form: 1.0 equals 1.00 */
   STORE_AS_BLANK_PADDED,
+  STORE_AS_INTERVAL, /* PostgreSQL's 16 bytes: 30 days are a month, 24 hours a day */
   STORE_AS_OPAQUE /* equality not known here: equal bytes are equal, different bytes may be */
 };
 
@@ -108,10 +109,10 @@ enum {
   STORE_NO_PARENT = 1u << 4, /* a reference to nothing */
   STORE_CHILDREN = 1u << 5,  /* a referenced key is gone, references to it are left */
   STORE_DIRTY = 1u << 6,     /* another open transaction has changed it */
-  STORE_BACKWARDS = 1u << 7, /* a later transaction was here before */
-  STORE_KINDS = 8
+  STORE_BUSY = 1u << 7,      /* the same for the value of a unique index that is not the identity */
+  STORE_BACKWARDS = 1u << 8, /* a later transaction was here before */
+  STORE_KINDS = 9
 };
-#define STORE_ORDER (STORE_DIRTY | STORE_BACKWARDS)
 
 /* A word for a bit, such as "row missing". */
 const char *store_kind_name(uint32_t bit);

@@ -96,8 +96,10 @@ struct store_seeds {
 };
 
 /* One step of a transaction, for undoing it. */
+enum { STEP_ATTACH, STEP_DETACH, STEP_ENTRY, STEP_MARK };
+
 typedef struct step {
-  enum { STEP_ATTACH, STEP_DETACH, STEP_ENTRY, STEP_MARK } kind;
+  uint32_t kind; /* STEP_... */
   uint32_t table;
   stored_row *row;     /* STEP_ATTACH, STEP_DETACH */
   entry *entry; /* STEP_ENTRY: with what it was before; STEP_MARK */
@@ -106,8 +108,10 @@ typedef struct step {
 } step;
 
 /* Something to look at when the transaction has been executed. */
+enum { CHECK_PARENT, CHECK_CHILDREN, CHECK_UNIQUE };
+
 typedef struct check {
-  enum { CHECK_PARENT, CHECK_CHILDREN, CHECK_UNIQUE } kind;
+  uint32_t kind;  /* CHECK_... */
   uint32_t table; /* CHECK_PARENT: the child; else the table of the index */
   uint32_t which; /* foreign key of the child, or index */
   uint32_t len;

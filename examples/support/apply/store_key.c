@@ -117,6 +117,28 @@ static void add_numeric(store_buf *out, const store_value *v)
   add_part(out, 'm', p, len);
 }
 
+/* Months, days and microseconds are one span of time; it needs more than 64 bits. */
+static void add_interval(store_buf *out, const store_value *v)
+{
+  const int64_t day = INT64_C(86400000000);
+  int64_t us;
+  int32_t days, months;
+  if (v->len != 16) {
+    add_part(out, 'b', v->data, v->len);
+    return;
+  }
+  memcpy(&us, v->data, sizeof us);
+  memcpy(&days, v->data + 8, sizeof days);
+  memcpy(&months, v->data + 12, sizeof months);
+  int64_t span[2] = {us / day, us % day};
+  if (span[1] < 0) {
+    span[0]--;
+    span[1] += day;
+  }
+  span[0] += (int64_t)months * 30 + days;
+  add_part(out, 't', span, sizeof span);
+}
+
 static void add_canonical(store_buf *out, uint8_t class, const store_value *v)
 {
   size_t len = v->len;
@@ -132,6 +154,9 @@ static void add_canonical(store_buf *out, uint8_t class, const store_value *v)
     return;
   case STORE_AS_NUMERIC:
     add_numeric(out, v);
+    return;
+  case STORE_AS_INTERVAL:
+    add_interval(out, v);
     return;
   case STORE_AS_BLANK_PADDED:
     while (len && v->data[len - 1] == ' ')
