@@ -191,8 +191,22 @@ static bool special_text(twpa__canonical_form *form, twpa__text t)
   return true;
 }
 
+/* The usual case, a sign and at most 18 digits; false says nothing. */
+static bool short_integer(int64_t *out, twpa__text t)
+{
+  bool negative = twpa__text_take(&t, '-');
+  if (!twpa__text_number(&t, 18, out) || !twpa__text_done(&t))
+    return false;
+  if (negative)
+    *out = -*out;
+  return true;
+}
+
 twpa_status twpa__canonical_decimal_text(twpa__canonical_form *form, twpa_bytes bytes, bool whole, bool is_signed)
 {
+  int64_t number;
+  if (short_integer(&number, twpa__text_of(bytes)) && (number >= 0 || is_signed))
+    return twpa__form_int64(form, number);
   decimal_text text;
   decimal d;
   if (!scan(&text, twpa__text_of(bytes), whole))
@@ -245,7 +259,7 @@ twpa_status twpa__canonical_decimal_stored(twpa__canonical_form *form, twpa_byte
   unsigned header = read16(p);
   if ((header & STORED_KIND) == STORED_KIND)
     return special_stored(form, header);
-  decimal d = {0};
+  decimal d; /* its digits stay as they are: clearing them would take longer than reading a usual number */
   int32_t weight;
   size_t head = 2;
   if ((header & STORED_KIND) == STORED_SHORT) {
