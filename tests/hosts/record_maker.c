@@ -51,8 +51,8 @@ void refuse(made *m, const char *why)
   ck_assert_msg(!made_parse(&out, m, &err), "accepted, not refused because %s", why);
   ck_assert_msg(strstr(err.text, why) != NULL, "%s: %s", err.text, why);
   char place[100];
-  snprintf(place, sizeof place, "WAL record at 0/1234560 (%s, info %02X, PostgreSQL %u): ", wal_rmgr_name(m->record.rmgr),
-           m->record.info, (unsigned)made_format->major);
+  snprintf(place, sizeof place, "WAL record at 0/1234560 (%s, info %02X, PostgreSQL %u): ",
+           wal_rmgr_name(m->record.rmgr), m->record.info, (unsigned)made_format->major);
   ck_assert_msg(strncmp(err.text, place, strlen(place)) == 0, "%s", err.text);
 }
 

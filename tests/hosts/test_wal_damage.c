@@ -19,7 +19,7 @@
 
 static const pg_format *format;
 
-/* A log: records of about 1000 bytes over a bit more than two segments, a long one in between, small ones at the end. */
+/* A log: records of about 1000 bytes over a bit more than two segments, a long one in between, small ones last. */
 typedef struct world {
   wal_maker m;
   uint64_t middle;      /* a record in the middle of the first segment */
@@ -80,7 +80,7 @@ static uint64_t page_of(uint64_t lsn)
   return lsn - lsn % PAGE;
 }
 
-/* --- ends ----------------------------------------------------------------------------------------------------------- */
+/* --- ends --------------------------------------------------------------------------------------------------------- */
 
 static void none(world *w)
 {
@@ -227,7 +227,7 @@ START_TEST(ends_where_the_server_ends)
 }
 END_TEST
 
-/* --- damage --------------------------------------------------------------------------------------------------------- */
+/* --- damage ------------------------------------------------------------------------------------------------------- */
 
 static void middle_body(world *w)
 {
@@ -395,7 +395,7 @@ static const struct {
   {"prev", middle_prev, 0, "does not name the one before it, but the log goes on at"},
   {"length 0", middle_length_zero, 0, "the record length is 0, but the log goes on at"},
   {"length huge", middle_length_huge, 0, "the record length is 2147483647, but the log goes on at"},
-  {"length over a page", middle_length_one_page, 0, "bytes of the record follow at 0/752000 according to that page, not"},
+  {"length over a page", middle_length_one_page, 0, "of the record follow at 0/752000 according to that page, not"},
   {"crc", middle_crc, 0, "wrong checksum"},
   {"rmgr", middle_rmgr, 0, "unknown resource manager"},
   {"zero page", middle_page_zero, 0, "the page is empty, but the log goes on at 0/752000"},
@@ -448,7 +448,7 @@ START_TEST(damage_is_named)
 }
 END_TEST
 
-/* --- records whose parts do not fit, with a right checksum ------------------------------------------------------------ */
+/* --- records whose parts do not fit, with a right checksum -------------------------------------------------------- */
 
 typedef struct head_case {
   const char *head; /* bytes after the fixed header */
@@ -479,13 +479,13 @@ static const head_case heads[] = {
   HEAD("\0\x80\0\0" BLK, "a block reference to the relation of the one before, and there is none"),
   HEAD("\1\0\0\0" REL BLK "\1\x80\0\0" BLK, "block references out of order"),
   HEAD("\0\x10\0\0\1\0\0", "cut off in a page image header"),
-  HEAD("\0\x10\0\0\1\0\1\0\5\1" REL BLK, "a page image whose length and hole do not fit"),   /* compressed, no room for hole */
+  HEAD("\0\x10\0\0\1\0\1\0\5\1" REL BLK, "a page image whose length and hole do not fit"), /* compressed, a hole of 0 */
   HEAD("\0\x10\0\0\1\0\0\0\x20" REL BLK "a", "unknown kind of page image"),
   HEAD("\0\x10\0\0\1\0\0\0\x0C" REL BLK "a", "unknown kind of page image"),                  /* two methods */
   HEAD("\0\x10\0\0\1\0\0\0\1" REL BLK "a", "a page image whose length and hole do not fit"), /* hole at 0 */
   HEAD("\0\x10\0\0\1\0\1\0\0" REL BLK "a", "a page image whose length and hole do not fit"), /* no hole, but short */
   HEAD("\0\x10\0\0\0\x20\1\0\1" REL BLK, "a page image whose length and hole do not fit"),   /* hole of length 0 */
-  HEAD("\0\x10\0\0\0\x20\0\0\4" REL BLK, "a page image whose length and hole do not fit"),   /* compressed, not smaller */
+  HEAD("\0\x10\0\0\0\x20\0\0\4" REL BLK, "a page image whose length and hole do not fit"), /* compressed, not smaller */
   HEAD("\0\x10\0\0\1\0\1\0\5\xFF\xFF" REL BLK "a", "a page image whose length and hole do not fit"),
   HEAD("\0\x10\0\0\1\0\1\0\5", "cut off in a page image header"),
   HEAD("\0\x20\3\0" REL BLK "ab", "its parts are longer or shorter than the record"),
@@ -522,7 +522,7 @@ START_TEST(parts_that_do_not_fit)
 }
 END_TEST
 
-/* --- files ------------------------------------------------------------------------------------------------------------ */
+/* --- files -------------------------------------------------------------------------------------------------------- */
 
 static void expect_open_error(const wal_reader_options *options, const char *message)
 {
@@ -627,7 +627,8 @@ START_TEST(timelines_are_followed)
   ck_assert_int_eq(read_all(&w, &end, &n, &err), WAL_END);
   ck_assert_uint_eq(end, old.at);
   /* its descendant, asked for or found */
-  snprintf(history, sizeof history, "# made by a test\n\n1\t%X/%X\tno reason\n", (unsigned)(fork >> 32), (unsigned)fork);
+  snprintf(history, sizeof history, "# made by a test\n\n1\t%X/%X\tno reason\n", (unsigned)(fork >> 32),
+           (unsigned)fork);
   wal_test_file(w.dir, "00000002.history", history, strlen(history));
   for (uint32_t timeline = 0; timeline <= 2; timeline += 2) {
     w.options.timeline = timeline;
@@ -638,8 +639,8 @@ START_TEST(timelines_are_followed)
   /* Without the new file of the shared segment the old one counts, up to the switch point. */
   wal_test_unlink(w.dir, wal_maker_name(name, &fresh, BEGIN + SEGMENT));
   ck_assert_int_eq(read_all(&w, &end, &n2, &err), WAL_FAILED);
-  ck_assert_msg(strstr(err.text, "timeline 1 was left here, and the file of the next one is missing, but the log goes on "
-                                 "at 0/900000") != NULL, "%s", err.text);
+  ck_assert_msg(strstr(err.text, "timeline 1 was left here, and the file of the next one is missing, but the log "
+                                 "goes on at 0/900000") != NULL, "%s", err.text);
   wal_test_unlink(w.dir, wal_maker_name(name, &fresh, BEGIN + 2 * SEGMENT));
   ck_assert_int_eq(read_all(&w, &end, &n2, &err), WAL_END);
   ck_assert_uint_eq(end, fork);

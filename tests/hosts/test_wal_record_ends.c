@@ -1,6 +1,6 @@
 /*
- * What the other records say: ends of transactions with every combination of parts, in the layouts of 15 and 18, and the
- * small ones; every length that is wrong by one; which operation codes exist; widening of transaction ids.
+ * What the other records say: ends of transactions with every combination of parts, in the layouts of 15 and 18, and
+ * the small ones; every length that is wrong by one; which operation codes exist; widening of transaction ids.
  */
 #include "hosts/record_maker.h"
 #include "support/runner.h"
@@ -326,8 +326,8 @@ START_TEST(operation_codes)
     unsigned rmgr, mask;
     unsigned known; /* a bit for each code */
     unsigned since17;
-  } rows[] = {{WAL_RM_XLOG, 0xF0, 0x2FFF & ~0x1000u, 0x4000}, {WAL_RM_XACT, 0x70, 0x7F, 0}, {WAL_RM_STANDBY, 0xF0, 0x7, 0},
-              {WAL_RM_HEAP, 0x70, 0xFF, 0},                  {WAL_RM_HEAP2, 0x70, 0xFF, 0}, {WAL_RM_LOGICALMSG, 0xF0, 1, 0},
+  } rows[] = {{WAL_RM_XLOG, 0xF0, 0x2FFF, 0x4000}, {WAL_RM_XACT, 0x70, 0x7F, 0}, {WAL_RM_STANDBY, 0xF0, 0x7, 0},
+              {WAL_RM_HEAP, 0x70, 0xFF, 0},        {WAL_RM_HEAP2, 0x70, 0xFF, 0}, {WAL_RM_LOGICALMSG, 0xF0, 1, 0},
               {WAL_RM_RELMAP, 0xF0, 1, 0}};
   for (uint32_t major = 15; major <= 18; major++) {
     made_format = pg_format_by_major(major);

@@ -1,6 +1,6 @@
 /*
- * The WAL reader on the logs of real servers, PostgreSQL 15 (the sample) and 18: every record can be parsed, and the last
- * one is the shutdown checkpoint of the control file.
+ * The WAL reader on the logs of real servers, PostgreSQL 15 (the sample) and 18: every record can be parsed, and the
+ * last one is the shutdown checkpoint of the control file.
  */
 #include "support/runner.h"
 #include "support/wal/wal_bytes.h"

@@ -134,8 +134,8 @@ static void describe_row_record(const wal_content *c, const wal_record *r)
 
 static void describe_message(const wal_message *m)
 {
-  say(&head, "MESSAGE %s, prefix \"%s\"; payload (%u bytes): ", m->transactional ? "transactional" : "non-transactional",
-      m->prefix, m->content_len);
+  say(&head, "MESSAGE %s, prefix \"%s\"; payload (%u bytes): ",
+      m->transactional ? "transactional" : "non-transactional", m->prefix, m->content_len);
   for (uint32_t i = 0; i < m->content_len; i++)
     say(&head, "%s%02X", i > 0 ? " " : "", m->content[i]);
 }
@@ -198,8 +198,8 @@ static void describe(const wal_content *c, const wal_record *r)
     }
     break;
   case WAL_RUNNING_XACTS:
-    say(&head, "RUNNING_XACTS nextXid %u latestCompletedXid %u oldestRunningXid %u", x->next_xid, x->latest_completed_xid,
-        x->oldest_running_xid);
+    say(&head, "RUNNING_XACTS nextXid %u latestCompletedXid %u oldestRunningXid %u", x->next_xid,
+        x->latest_completed_xid, x->oldest_running_xid);
     if (x->nxids > 0) {
       say(&tail, "; %u xacts:", x->nxids);
       say_list(&tail, (wal_list){x->xids.data, x->nxids}); /* 15 does not print subtransactions */

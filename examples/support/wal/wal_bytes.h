@@ -1,4 +1,4 @@
-/* Numbers out of WAL bytes, which are unaligned. The byte order is the machine's: WAL is not portable between the two. */
+/* Numbers out of WAL bytes, which are unaligned. The byte order is that of the machine, as WAL is not portable. */
 #ifndef SUPPORT_WAL_BYTES_H
 #define SUPPORT_WAL_BYTES_H
 

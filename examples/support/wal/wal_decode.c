@@ -1,6 +1,6 @@
 /*
- * A WAL record into block references, origin, toplevel transaction and main data. The list of announcements comes first,
- * then what was announced, in the same order, main data last; nothing is aligned and every length is checked.
+ * A WAL record into block references, origin, toplevel transaction and main data. The list of announcements comes
+ * first, then what was announced, in the same order, main data last; nothing is aligned and every length is checked.
  */
 #include "support/wal/wal_decode.h"
 

@@ -219,6 +219,11 @@ static bool read_descent(wal_files *files, uint32_t target, bool older_segments,
   return ok;
 }
 
+static bool is_segment_size(uint32_t bytes)
+{
+  return bytes >= WAL_SEGMENT_MIN && bytes <= WAL_SEGMENT_MAX && (bytes & (bytes - 1)) == 0;
+}
+
 /* The segment size that the first page of a file states. */
 static bool sniff_segment_bytes(wal_files *files, const found_name *name, host_error *err)
 {
@@ -233,8 +238,7 @@ static bool sniff_segment_bytes(wal_files *files, const found_name *name, host_e
   ssize_t n = pread(fd, head, sizeof head, 0);
   close(fd);
   uint32_t bytes = n == (ssize_t)sizeof head ? wal_u32(head + 32) : 0;
-  if (n != (ssize_t)sizeof head || (wal_u16(head + 2) & 2) == 0 || bytes < WAL_SEGMENT_MIN ||
-      bytes > WAL_SEGMENT_MAX || (bytes & (bytes - 1)) != 0)
+  if (n != (ssize_t)sizeof head || (wal_u16(head + 2) & 2) == 0 || !is_segment_size(bytes))
     return host_fail(err, "%s: the first page does not state a segment size", path);
   files->segment_bytes = bytes;
   return true;
@@ -293,7 +297,7 @@ static bool open_names(wal_files *files, const found_names *names, uint32_t time
   if (timeline == 0)
     timeline = newest;
   if (segment_bytes != 0) {
-    if (segment_bytes < WAL_SEGMENT_MIN || segment_bytes > WAL_SEGMENT_MAX || (segment_bytes & (segment_bytes - 1)) != 0)
+    if (!is_segment_size(segment_bytes))
       return host_fail(err, "%s: %" PRIu32 " bytes is not a segment size", files->dir, segment_bytes);
     files->segment_bytes = segment_bytes;
   } else if (!sniff_segment_bytes(files, &names->items[0], err)) {

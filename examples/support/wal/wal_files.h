@@ -46,7 +46,8 @@ typedef struct wal_files {
 /*
  * Lists DATA_DIR/pg_wal. timeline: the one to follow to its end; 0 means the newest one that has a segment there.
  * segment_bytes: from the control file; 0 means as the first segment says.
- * Fails if the directory cannot be read, holds no segment of the line of descent, or if a history is damaged or missing.
+ * Fails if the directory cannot be read, holds no segment of the line of descent, or if a history is damaged or
+ * missing.
  */
 bool wal_files_open(wal_files *out, const char *data_dir, uint32_t timeline, uint32_t segment_bytes, host_error *err);
 void wal_files_close(wal_files *files);

@@ -54,8 +54,8 @@ static bool all_zero(const unsigned char *p, size_t len)
 }
 
 /*
- * A page says it belongs to an earlier position, as the pages of recycled segments do. If its first record says that the
- * one before it starts behind this page, the address in the header is wrong instead.
+ * A page says it belongs to an earlier position, as the pages of recycled segments do. If its first record says that
+ * the one before it starts behind this page, the address in the header is wrong instead.
  */
 static bool contradicts_its_address(const unsigned char *p, twpa_lsn address)
 {

@@ -240,8 +240,9 @@ static wal_result check_overwrite(wal_reader *r, const wal_record *record, host_
 {
   bool is_it = record->rmgr == WAL_RM_XLOG && (record->info & OPERATION) == XLOG_OVERWRITE_CONTRECORD;
   if (is_it != r->overwriting)
-    return damaged(r, record->start, err, is_it ? "a record tells of an abandoned one, but its page does not"
-                                                : "the page says that a record was abandoned, but no record tells of it");
+    return damaged(r, record->start, err, "%s",
+                   is_it ? "a record tells of an abandoned one, but its page does not"
+                         : "the page says that a record was abandoned, but no record tells of it");
   if (!is_it)
     return WAL_GOT;
   if (record->main_len < 8)
@@ -331,8 +332,8 @@ static wal_result skip_continuation(wal_reader *r, twpa_lsn lsn, host_error *err
 }
 
 /*
- * Walks from the page at `page` to the first record that starts at `want` or later, and keeps that one for the first call
- * of wal_reader_next. *walked: at least one record was found.
+ * Walks from the page at `page` to the first record that starts at `want` or later, and keeps that one for the first
+ * call of wal_reader_next. *walked: at least one record was found.
  */
 static wal_result walk_to(wal_reader *r, twpa_lsn page, twpa_lsn want, bool *walked, host_error *err)
 {
@@ -352,9 +353,9 @@ static wal_result walk_to(wal_reader *r, twpa_lsn page, twpa_lsn want, bool *wal
 }
 
 /*
- * Finds the record to begin with. Usually the page that holds `want` shows where its records start. Behind an XLOG_SWITCH
- * there are only empty pages up to the end of the segment; then the walk has to begin before the switch, at the latest in
- * the segment before (the switch itself may cross the border).
+ * Finds the record to begin with. Usually the page that holds `want` shows where its records start. Behind an
+ * XLOG_SWITCH there are only empty pages up to the end of the segment; then the walk has to begin before the switch,
+ * at the latest in the segment before (the switch itself may cross the border).
  */
 static bool seek(wal_reader *r, twpa_lsn want, host_error *err)
 {

@@ -16,14 +16,14 @@
  *      lies behind it.
  *   2. The place lies before a position that the log is known to have reached (control file: the last checkpoint, the
  *      minimum recovery point): damage.
- *   3. The file is shorter than a segment, or its page header is neither empty nor that of an earlier use of the file (a
- *      recycled segment keeps its old pages, whose addresses are lower by whole segments), or the header is empty and
- *      the page is not, or a page that does continue the log does not continue the record: damage. A server that
+ *   3. The file is shorter than a segment, or its page header is neither empty nor that of an earlier use of the file
+ *      (a recycled segment keeps its old pages, whose addresses are lower by whole segments), or the header is empty
+ *      and the page is not, or a page that does continue the log does not continue the record: damage. A server that
  *      crashes leaves none of these: it writes whole pages in order, and only pages that are complete up to the last.
  *   4. Behind the place there is, in the same segment or a later one, a page with a valid header for its own position:
  *      damage. The server writes a page only after all pages before it, so a page that lies behind a hole shows that
- *      the hole was once filled. (The one exception is a power failure that lost pages in the middle of what was not yet
- *      flushed. A server recovers to the hole; whoever wants that can end the reading there by position.)
+ *      the hole was once filled. (The one exception is a power failure that lost pages in the middle of what was not
+ *      yet flushed. A server recovers to the hole; whoever wants that can end the reading there by position.)
  *   5. Else it is the end. In the last page before it, a record with a bad checksum or a hole followed by valid records
  *      is what a crash normally leaves (concurrent sessions fill the page in any order), so it cannot be told from
  *      damage there, and is no commit that the server would have kept.
@@ -45,8 +45,8 @@ typedef struct wal_reader_options {
   const pg_format *format;  /* row of its major version */
   uint64_t system_id;       /* from the control file; 0: any, but the same on all pages */
   uint32_t segment_bytes;   /* from the control file; 0: as the first segment says */
-  uint32_t timeline;        /* the one to follow to its end (control file: the higher one of the last checkpoint's and the
-                               minimum recovery point's); 0: the newest one with a segment */
+  uint32_t timeline;        /* the one to follow to its end: the last checkpoint's in the control file, or the minimum
+                               recovery point's if that is higher; 0: the newest one with a segment */
   twpa_lsn start;           /* begin with the first record that starts here or later; 0: the first one available */
   twpa_lsn proven;          /* the log is known to reach this position; 0: nothing is known */
   twpa_lsn shutdown_record; /* of a cluster that was shut down: start of its last checkpoint record; else 0 */
@@ -106,8 +106,8 @@ typedef enum wal_result {
 } wal_result;
 
 /*
- * Opens the log and finds the first record. Fails on wrong options, unreadable files, a version or cluster that does not
- * fit, a start outside of the log, and damage up to the start.
+ * Opens the log and finds the first record. Fails on wrong options, unreadable files, a version or cluster that does
+ * not fit, a start outside of the log, and damage up to the start.
  */
 bool wal_reader_open(wal_reader **out, const wal_reader_options *options, host_error *err);
 void wal_reader_close(wal_reader *reader); /* NULL is allowed */

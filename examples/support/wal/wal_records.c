@@ -228,6 +228,6 @@ bool wal_parse(wal_content *out, const wal_record *record, const pg_format *form
   if (why == NULL)
     return true;
   char lsn[WAL_LSN_BYTES];
-  return host_fail(err, "WAL record at %s (%s, info %02X, PostgreSQL %" PRIu32 "): %s", wal_lsn_text(lsn, record->start),
-                   wal_rmgr_name(record->rmgr), record->info, format->major, why);
+  return host_fail(err, "WAL record at %s (%s, info %02X, PostgreSQL %" PRIu32 "): %s",
+                   wal_lsn_text(lsn, record->start), wal_rmgr_name(record->rmgr), record->info, format->major, why);
 }

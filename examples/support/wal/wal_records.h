@@ -1,10 +1,10 @@
 /*
  * What a WAL record says, for every kind of record that logical decoding needs. All other kinds are WAL_OTHER.
  *
- * Nothing is copied: lists, rows and texts point into the record and are as unaligned as there; they are borrowed as the
- * record is. Every length is checked before anything is taken, so a parsed record is safe to read. A record whose parts
- * do not fit, and an operation that the handled resource managers do not have in this version, is an error that names
- * position, resource manager and info byte: to guess would mean to lose rows.
+ * Nothing is copied: lists, rows and texts point into the record and are as unaligned as there; they are borrowed as
+ * the record is. Every length is checked before anything is taken, so a parsed record is safe to read. A record whose
+ * parts do not fit, and an operation that the handled resource managers do not have in this version, is an error that
+ * names position, resource manager and info byte: to guess would mean to lose rows.
  */
 #ifndef SUPPORT_WAL_RECORDS_H
 #define SUPPORT_WAL_RECORDS_H

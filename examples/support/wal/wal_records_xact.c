@@ -71,7 +71,8 @@ static bool take_gid(const char **gid, cursor *c)
   return true;
 }
 
-static const char *parse_end(wal_end_record *out, const wal_record *r, const pg_format *format, bool commit, bool prepared)
+static const char *parse_end(wal_end_record *out, const wal_record *r, const pg_format *format, bool commit,
+                             bool prepared)
 {
   cursor c = {r->main_data, r->main_len};
   const unsigned char *p = take(&c, 8);
@@ -144,7 +145,7 @@ static const char *parse_prepare(wal_end_record *out, const wal_record *r, const
   out->origin_time = wal_i64(h + 64);
   uint16_t gid_len = wal_u16(h + 54);
   const unsigned char *gid = take_padded(&c, gid_len, 1);
-  if (gid == NULL || gid_len < 1 || gid_len > GID_MAX + 1 || gid[gid_len - 1] != 0 || memchr(gid, 0, gid_len - 1u) != NULL)
+  if (gid == NULL || gid_len < 1 || gid_len > GID_MAX + 1 || memchr(gid, 0, gid_len) != gid + gid_len - 1)
     return "its global identifier has no end";
   out->gid = (const char *)gid;
   out->subxids.data = take_padded(&c, wal_i32(h + 28), 4);

@@ -24,8 +24,8 @@ bool wal_xid_saw(wal_xid *x, const wal_record *record, const wal_content *conten
     if (wal_xid_widen(x, (uint32_t)full) != full) {
       char lsn[WAL_LSN_BYTES];
       return host_fail(err, "checkpoint at %s: its next transaction id is %" PRIu64 ", not %" PRIu64
-                       ": reading began too far back, begin at a later position", wal_lsn_text(lsn, record->start), full,
-                       wal_xid_widen(x, (uint32_t)full));
+                       ": reading began too far back, begin at a later position", wal_lsn_text(lsn, record->start),
+                       full, wal_xid_widen(x, (uint32_t)full));
     }
     x->near = full;
   }
