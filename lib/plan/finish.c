@@ -25,10 +25,13 @@ static bool is_new_epoch(const twpa_plan *plan, const twpa_relation *r)
   return known && r->epoch > epoch;
 }
 
+/* After a skipped transaction: full old rows are not believed, and what the target does to children is not foreseen. */
 static bool is_distrusted(const twpa_plan *plan, const twpa__touch *t)
 {
   uint32_t pos = twpa__registry_find_relation(&plan->registry, t->id);
-  return (t->flags & TWPA__TOUCH_OLD_ROWS) != 0 && pos != TWPA__NIL && plan->registry.relations[pos].distrusted != 0;
+  if (pos == TWPA__NIL || !plan->registry.relations[pos].distrusted)
+    return false;
+  return (t->flags & TWPA__TOUCH_OLD_ROWS) != 0 || plan->registry.relations[pos].acted_on;
 }
 
 static bool must_copy(const twpa_plan *plan, const twpa_access_set *set)
@@ -38,7 +41,7 @@ static bool must_copy(const twpa_plan *plan, const twpa_access_set *set)
   for (size_t i = 0; i < set->acc.ntouches; i++)
     if ((set->acc.touches[i].flags & TWPA__TOUCH_CLOSURE) != 0 || is_distrusted(plan, &set->acc.touches[i]))
       return true;
-  for (size_t i = 0; i < set->acc.nusers; i++)
+  for (size_t i = 0; i < set->acc.nusers && plan->news > 0; i++)
     if (is_new_epoch(plan, set->acc.users[i].relation))
       return true;
   return false;
@@ -285,6 +288,9 @@ static void take_epochs(twpa_plan *plan, const twpa__accesses *a)
 {
   for (size_t i = 0; i < a->nusers; i++) {
     const twpa_relation *r = a->users[i].relation;
+    for (size_t k = 0; k < r->nreferences; k++)
+      if ((r->references[k].flags & TWPA_FK_CASCADE) != 0)
+        state_of(plan, r->references[k].child)->acted_on = 1;
     twpa__relation_state *s = state_of(plan, r->plan_id);
     if (s->described && r->epoch > s->epoch)
       s->distrusted = 0;
@@ -293,6 +299,9 @@ static void take_epochs(twpa_plan *plan, const twpa__accesses *a)
     s->described = 1;
     if (r->identity == TWPA_IDENTITY_FULL)
       s->full = 1;
+    for (size_t k = 0; k < r->nfks; k++)
+      if ((r->fks[k].flags & TWPA_FK_CASCADE) != 0)
+        s->acted_on = 1;
   }
 }
 
@@ -312,5 +321,6 @@ void twpa__finish(twpa_plan *plan, const twpa_access_set *set, const twpa__acces
       forget_relation(plan, a->touches[i].id);
   if (a->database_barrier)
     plan->oldest_generation = ++plan->generation;
-  take_epochs(plan, a);
+  if (plan->news > 0)
+    take_epochs(plan, a);
 }

@@ -132,16 +132,20 @@ static bool has_room(const twpa_plan *plan, uint64_t keys)
 
 static twpa_status reserve_all(twpa_plan *plan, const twpa_access_set *set, const twpa__accesses **a)
 {
-  size_t news, more_acc, more_touches;
+  size_t more_acc, more_touches;
   if (!same_policy(&set->policy, &plan->policy))
     return TWPA_E_STATE;
   if (!has_room(plan, set->acc.nacc))
     return TWPA_E_LIMIT;
-  twpa_status st = twpa__registry_check(&plan->registry, &set->acc, plan->policy.foreign_keys, &news);
+  twpa_status st = twpa__registry_check(&plan->registry, &set->acc, plan->policy.foreign_keys, &plan->news);
   if (st == TWPA_OK)
     st = twpa__finish_reserve(plan, set, a, &more_acc, &more_touches);
+  size_t relations = 0; /* those that descriptions name */
+  for (size_t i = 0; i < set->acc.nusers && plan->news > 0; i++)
+    relations += set->acc.users[i].relation->nreferences;
   if (st == TWPA_OK)
-    st = twpa__registry_reserve(&plan->registry, (*a)->ntouches + more_touches + (*a)->nusers, (*a)->nidxs, news);
+    st = twpa__registry_reserve(&plan->registry, relations + (*a)->ntouches + more_touches + (*a)->nusers,
+                                (*a)->nidxs, plan->news);
   if (st == TWPA_OK)
     st = twpa__enter_reserve(plan, (*a)->nacc + more_acc, (*a)->ntouches + more_touches, (*a)->nidxs);
   return st;
@@ -159,7 +163,8 @@ twpa_status twpa_plan_add(twpa_plan *plan, uint64_t *seq, uint32_t *npredecessor
     return st;
   }
   twpa__finish(plan, set, a);
-  twpa__registry_learn(&plan->registry, a);
+  if (plan->news > 0)
+    twpa__registry_learn(&plan->registry, a);
   *seq = twpa__graph_enter(&plan->graph);
   twpa__enter_accesses(plan, a);
   *npredecessors = twpa__graph_enter_end(&plan->graph);

@@ -19,8 +19,9 @@ typedef struct twpa__relation_state {
   uint32_t join;       /* users since, or NIL */
   uint8_t described;   /* epoch is that of a description */
   uint8_t full;        /* one of its descriptions says identity FULL */
-  uint8_t distrusted;  /* a transaction was skipped: old rows are not believed */
-  uint8_t reserved[5];
+  uint8_t acted_on;    /* the target itself changes its rows, for a parent (CASCADE, SET NULL) */
+  uint8_t distrusted;  /* a transaction was skipped: its rows are not those of the stream */
+  uint8_t reserved[4];
 } twpa__relation_state;
 
 /* An index in this plan, by what its keys begin with. Only those that somebody gave something unknown free on. */
@@ -65,6 +66,7 @@ struct twpa_plan {
   uint32_t database_bar; /* last barrier on the database, low half */
   uint32_t cut;          /* last closing of the window, low half */
   uint64_t payload;      /* of the next to enter */
+  size_t news;           /* descriptions not known yet that come with it */
   uint64_t live_keys, live_payload;
   uint64_t fallbacks[TWPA_FALLBACKS];
   int32_t last_status;

@@ -2,8 +2,8 @@
  * Skipping: a transaction will never be applied, or the target did something else than the stream says (rules 1.6.5 and
  * 2.12). What row memory and full old rows say of the rows it touched is then not what the target has.
  *
- * From now on: its relations are forgotten, and a FULL relation among them is serial until its schema epoch rises. For
- * what entered already: a dependency can only be missing between two transactions that both depend on the skipped one,
+ * From now on: its relations are forgotten, and among them those with identity FULL, and those whose rows the target
+ * itself changes on behalf of a parent, are serial until their schema epoch rises. For what entered already: a dependency can only be missing between two transactions that both depend on the skipped one,
  * so both still wait. All that wait are made to run one after the other.
  */
 #include "plan/plan.h"
@@ -30,13 +30,13 @@ static void distrust(twpa_plan *plan, uint64_t seq)
     if (!touched(plan, seq, &r->relations[i]))
       continue;
     r->relations[i].generation = ++plan->generation;
-    if (r->relations[i].full)
+    if (r->relations[i].full || r->relations[i].acted_on)
       r->relations[i].distrusted = 1;
   }
   if (plan->database_bar == (uint32_t)seq) { /* what a barrier on the database did is not known by relation */
     plan->oldest_generation = ++plan->generation;
     for (size_t i = 0; i < r->nrelations; i++)
-      r->relations[i].distrusted = r->relations[i].full;
+      r->relations[i].distrusted |= r->relations[i].full | r->relations[i].acted_on;
   }
 }
 
