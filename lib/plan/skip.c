@@ -3,8 +3,10 @@
  * 2.12). What row memory and full old rows say of the rows it touched is then not what the target has.
  *
  * From now on: its relations are forgotten, and among them those with identity FULL, and those whose rows the target
- * itself changes on behalf of a parent, are serial until their schema epoch rises. For what entered already: a dependency can only be missing between two transactions that both depend on the skipped one,
- * so both still wait. All that wait are made to run one after the other.
+ * itself changes on behalf of a parent, are serial until their schema epoch rises.
+ *
+ * For what entered already: a dependency can only be missing between two transactions that both depend on the skipped
+ * one, so both still wait. All that wait are made to run one after the other.
  */
 #include "plan/plan.h"
 

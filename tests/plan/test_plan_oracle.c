@@ -496,7 +496,7 @@ START_TEST(every_order_gives_the_serial_result)
   static search s;
   static history h;
   rng r = {test_seed(20) * 1000 + (uint64_t)_i};
-  uint64_t run = 0, want = histories_wanted(9000);
+  uint64_t run = 0, want = histories_wanted(3000);
   memset(&s, 0, sizeof s);
   while (run < want) {
     setting how;
