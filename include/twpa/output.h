@@ -43,8 +43,8 @@ enum {
   TWPA_CALLBACK_OK = 0,      /**< Done. */
   TWPA_CALLBACK_ABORTED = 1, /**< From change, truncate and message callbacks, of a transaction that is being streamed
                                   or prepared: the (sub)transaction was rolled back in the meantime, as reading the
-                                  catalog has shown. The rest is dropped and the stream block closed; its abort record will
-                                  follow. At any other place it is a failure. */
+                                  catalog has shown. The rest is dropped and the stream block closed; its abort record
+                                  will follow. At any other place it is a failure. */
   TWPA_CALLBACK_DECLINED = 2 /**< From twpa_output.take: deliver it through the callbacks instead. */
 };
 

@@ -20,6 +20,7 @@
 #include <twpa/txn.h>
 #include <twpa/output.h>
 #include <twpa/storage.h>
+#include <twpa/file_spill.h>
 #include <twpa/reorder.h>
 
 #endif

@@ -83,7 +83,7 @@ void twpa__txn_drop_changes(twpa_txn *txn);
 void twpa__tree_drop_changes(twpa_txn *top);
 /* Removes a transaction, and its subtransactions if it is a top. */
 void twpa__txn_drop(twpa_txn *txn);
-/* It was rolled back, as somebody says: what is told about its rows is forgotten; its changes are the caller's affair. */
+/* It was rolled back, as somebody says: what it told about its rows is forgotten; its changes are for the caller. */
 void twpa__txn_mark_aborted(twpa_txn *txn);
 /* Takes a top out of everything but keeps what is needed to walk it. */
 void twpa__txn_detach(twpa_txn *top);

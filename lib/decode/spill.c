@@ -9,6 +9,7 @@
 
 #define MARK UINT32_C(0x42505754) /* also tells the byte order */
 #define VERSION UINT32_C(1)
+#define SMALL ((size_t)4096) /* blocks up to this size are written in one piece */
 
 typedef struct block_header {
   uint32_t mark;
@@ -64,6 +65,22 @@ static uint32_t count_records(const unsigned char *records, size_t bytes)
   return n;
 }
 
+static twpa_status write_block(const twpa_storage *storage, const twpa__file *file, const block_header *header,
+                               const unsigned char *records)
+{
+  unsigned char small[SMALL];
+  size_t head = sizeof *header;
+  if (head + header->bytes <= sizeof small) {
+    memcpy(small, header, head);
+    memcpy(small + head, records, header->bytes);
+    return twpa__storage_status(storage->write(storage->user, file->id, file->size, small, head + header->bytes));
+  }
+  twpa_status st = twpa__storage_status(storage->write(storage->user, file->id, file->size, header, head));
+  if (st != TWPA_OK)
+    return st;
+  return twpa__storage_status(storage->write(storage->user, file->id, file->size + head, records, header->bytes));
+}
+
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
                               twpa__chunk *chunk)
 {
@@ -72,11 +89,7 @@ twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segmen
                          .count = count_records(records, chunk->used)};
   memcpy(&header.first_seq, records + offsetof(twpa__rec, seq), sizeof header.first_seq);
   header.checksum = checksum_of(&header, xid, file->id, file->size, records);
-  twpa_status st =
-    twpa__storage_status(storage->write(storage->user, file->id, file->size, &header, sizeof header));
-  if (st == TWPA_OK)
-    st = twpa__storage_status(
-      storage->write(storage->user, file->id, file->size + sizeof header, records, chunk->used));
+  twpa_status st = write_block(storage, file, &header, records);
   if (st != TWPA_OK)
     return st;
   *segment = (twpa__segment){.file = file, .offset = file->size, .first_seq = header.first_seq,

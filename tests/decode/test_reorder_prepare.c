@@ -1,0 +1,307 @@
+/* Two-phase commit, row versions of a transaction, catalog changes of others. */
+#include "decode/kit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static kit k;
+static twpa_reorder *r;
+
+static twpa_reorder *make(size_t limit, bool streaming, bool two_phase)
+{
+  twpa_reorder_options options = {TWPA_REORDER_OPTIONS_INIT, .memory_bytes = limit, .streaming = streaming,
+                                  .two_phase = two_phase, .two_phase_at = 500};
+  return kit_new(&k, &options, NULL);
+}
+
+static void setup(void)
+{
+  kit_init(&k);
+}
+
+static void teardown(void)
+{
+  kit_done(&k, r);
+  kit_free(&k);
+}
+
+static void expect(const char *log)
+{
+  ck_assert_str_eq(text_get(&k.log), log);
+  text_clear(&k.log);
+}
+
+/* --- row versions --- */
+
+static twpa_status cid_of(twpa_txn *txn, uint32_t block, twpa_cid *cmin, twpa_cid *cmax)
+{
+  return twpa_txn_tuplecid(txn, cmin, cmax, &(twpa_locator){1, 2, 3}, &(twpa_tid){.block = block, .line = 1});
+}
+
+static twpa_status got[3];
+static twpa_cid cmins[3], cmaxs[3];
+
+static int look(void *user, twpa_txn *txn, const twpa_change *c)
+{
+  (void)user;
+  (void)c;
+  for (uint32_t i = 0; i < 3; i++)
+    got[i] = cid_of(txn, i, &cmins[i], &cmaxs[i]);
+  return 0;
+}
+
+static void new_cid(twpa_xid xid, twpa_lsn lsn, uint32_t block, twpa_cid cmin, twpa_cid cmax)
+{
+  twpa_new_cid cid = {.top_xid = 10, .locator = {1, 2, 3}, .tid = {.block = block, .line = 1}, .cmin = cmin,
+                      .cmax = cmax, .combo_cid = TWPA_CID_NONE};
+  ck_assert_int_eq(twpa_reorder_new_cid(r, &(twpa_record){.lsn = lsn, .xid = xid}, &cid), TWPA_OK);
+  kit_check(r);
+}
+
+/* O7, bug 19555: what a rolled-back sub has written is forgotten, and a place that is used again is seen anew. */
+START_TEST(row_versions_of_rolled_back_subs)
+{
+  k.output.change = look;
+  r = make(TWPA_MEMORY_UNLIMITED, false, false);
+  new_cid(10, 100, 0, 1, TWPA_CID_NONE);
+  new_cid(11, 110, 0, 1, 2);
+  new_cid(11, 110, 1, 2, TWPA_CID_NONE);
+  new_cid(11, 110, 2, 2, TWPA_CID_NONE);
+  ck_assert_uint_eq(kit_stats(r).tuplecids, 4);
+  abort_xid(r, 11, 120);
+  ck_assert_uint_eq(kit_stats(r).tuplecids, 1);
+  new_cid(12, 130, 1, 5, TWPA_CID_NONE);
+  new_cid(10, 140, 1, 5, 7);
+  ins(r, 10, 0, 150, "a");
+  commit(r, 10, 160, 1, (twpa_xid[]){12});
+  ck_assert_int_eq(got[0], TWPA_OK);
+  ck_assert_uint_eq(cmins[0], 1);
+  ck_assert_uint_eq(cmaxs[0], TWPA_CID_NONE);
+  ck_assert_int_eq(got[1], TWPA_OK);
+  ck_assert_uint_eq(cmins[1], 5);
+  ck_assert_uint_eq(cmaxs[1], 7);
+  ck_assert_int_eq(got[2], TWPA_E_NOTFOUND);
+  ck_assert_uint_eq(kit_stats(r).tuplecids, 0);
+}
+END_TEST
+
+/* --- catalog changes of others --- */
+
+static void distribute(twpa_xid xid, twpa_lsn lsn, const char *content)
+{
+  twpa_record record = {.lsn = lsn, .xid = xid};
+  ck_assert_int_eq(twpa_reorder_distribute(r, &record, str(content)), TWPA_OK);
+  kit_check(r);
+}
+
+START_TEST(invalidations_of_others)
+{
+  r = make(TWPA_MEMORY_UNLIMITED, false, false);
+  distribute(9, 90, "before");
+  ins(r, 10, 0, 100, "a");
+  distribute(9, 110, "x");
+  ins(r, 11, 0, 115, "other");
+  ins(r, 10, 0, 120, "b");
+  distribute(9, 130, "y");
+  commit(r, 10, 140, 0, NULL);
+  expect("begin 10\nins 10 @100 new=a\ninvalidate x\nins 10 @120 new=b\ncommit 10\ninvalidate x\ninvalidate y\n");
+  commit(r, 11, 150, 0, NULL);
+  expect("begin 11\nins 11 @115 new=other\ncommit 11\ninvalidate y\n");
+  ck_assert_uint_eq(kit_stats(r).distributed_bytes, 0);
+}
+END_TEST
+
+START_TEST(too_many_invalidations_of_others)
+{
+  twpa_reorder_options options = {TWPA_REORDER_OPTIONS_INIT, .distributed_bytes = 100};
+  r = kit_new(&k, &options, NULL);
+  k.keep_log = false;
+  ins(r, 10, 0, 100, "a");
+  char name[32];
+  for (twpa_lsn i = 0; i < 50; i++) {
+    snprintf(name, sizeof name, "invalidation %02u", (unsigned)i);
+    distribute(9, 110 + i, name);
+    ck_assert_uint_le(kit_stats(r).distributed_bytes, 100);
+  }
+  ins(r, 10, 0, 200, "b");
+  commit(r, 10, 210, 0, NULL);
+  ck_assert_uint_gt(k.invalidate_alls, 0);
+  ck_assert_uint_eq(k.invalidate_alls + k.invalidations, 100);
+  ck_assert_uint_eq(k.invalidations, 2 * (100 / 15));
+}
+END_TEST
+
+/* --- two-phase commit --- */
+
+static void prepare(twpa_xid xid, twpa_lsn lsn, bool skip)
+{
+  twpa_record record = {.lsn = lsn, .end_lsn = lsn + 1, .xid = xid};
+  twpa_commit end = {.time = (twpa_time)lsn};
+  twpa_status st = skip ? twpa_reorder_skip_prepare(r, &record, &end, str("g"))
+                        : twpa_reorder_prepare(r, &record, &end, str("g"));
+  ck_assert_int_eq(st, TWPA_OK);
+  kit_check(r);
+}
+
+static twpa_status finish(twpa_xid xid, twpa_lsn lsn, bool committed)
+{
+  twpa_record record = {.lsn = lsn, .end_lsn = lsn + 1, .xid = xid};
+  twpa_commit end = {.time = (twpa_time)lsn};
+  twpa_status st = committed ? twpa_reorder_commit_prepared(r, &record, &end, str("g"))
+                             : twpa_reorder_rollback_prepared(r, &record, &end, str("g"));
+  kit_check(r);
+  return st;
+}
+
+START_TEST(prepared)
+{
+  r = make(TWPA_MEMORY_UNLIMITED, true, true);
+  ins(r, 10, 0, 600, "a");
+  ins(r, 11, 10, 610, "b");
+  prepare(10, 620, false);
+  expect("begin_prepare 10\nins 10 @600 new=a\nins 11 @610 new=b\nprepare 10\n");
+  ck_assert_uint_eq(twpa_reorder_oldest_lsn(r), 600);
+  ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
+  ck_assert_int_eq(kit_row(r, TWPA_INSERT, 10, 0, 630, "x"), TWPA_E_STATE);
+  ck_assert_int_eq(kit_row(r, TWPA_INSERT, 12, 10, 630, "x"), TWPA_E_STATE);
+  ck_assert_int_eq(kit_commit(r, 10, 630, NULL, 0), TWPA_E_STATE);
+  ck_assert_int_eq(kit_abort(r, 10, 630, NULL, 0), TWPA_E_STATE);
+  ck_assert_uint_eq(kit_stats(r).open_subs, 1);
+  ck_assert_int_eq(finish(10, 640, true), TWPA_OK);
+  expect("commit_prepared 10\n");
+  ck_assert_uint_eq(twpa_reorder_oldest_lsn(r), 0);
+  ins(r, 20, 0, 650, "c");
+  prepare(20, 660, false);
+  ck_assert_int_eq(finish(20, 670, false), TWPA_OK);
+  expect("begin_prepare 20\nins 20 @650 new=c\nprepare 20\nrollback_prepared 20\n");
+  ck_assert_int_eq(finish(99, 680, true), TWPA_OK);
+  expect("");
+}
+END_TEST
+
+/* Prepare before or after two_phase_at, given out or skipped, committed or rolled back. */
+START_TEST(prepared_and_restarts)
+{
+  struct {
+    twpa_lsn at;
+    bool skip, committed;
+    const char *log;
+  } cases[] = {
+    {400, true, true, "begin_prepare 10\nins 10 @300 new=a\nprepare 10\ncommit_prepared 10\n"},
+    {400, true, false, "rollback_prepared 10\n"},
+    {600, true, true, "commit_prepared 10\n"},
+    {600, true, false, "rollback_prepared 10\n"},
+    {400, false, true, "begin_prepare 10\nins 10 @300 new=a\nprepare 10\ncommit_prepared 10\n"},
+    {600, false, true, "begin_prepare 10\nins 10 @300 new=a\nprepare 10\ncommit_prepared 10\n"},
+    {600, false, false, "begin_prepare 10\nins 10 @300 new=a\nprepare 10\nrollback_prepared 10\n"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    kit_init(&k);
+    r = make(TWPA_MEMORY_UNLIMITED, false, true);
+    ins(r, 10, 0, 300, "a");
+    prepare(10, cases[i].at, cases[i].skip);
+    ck_assert_int_eq(finish(10, 700, cases[i].committed), TWPA_OK);
+    expect(cases[i].log);
+    kit_done(&k, r);
+    kit_free(&k);
+  }
+  kit_init(&k);
+  r = make(1, false, true);
+}
+END_TEST
+
+/* Bug 19556: an id but no change; prepared and committed in silence. */
+START_TEST(empty_prepared_is_silent)
+{
+  for (int skip = 0; skip < 2; skip++)
+    for (int committed = 0; committed < 2; committed++) {
+      kit_init(&k);
+      r = make(1, true, true);
+      ck_assert_int_eq(twpa_reorder_touch(r, &(twpa_record){.lsn = 300, .xid = 10}), TWPA_OK);
+      prepare(10, 400, skip != 0);
+      ck_assert_uint_eq(twpa_reorder_oldest_lsn(r), 300);
+      ck_assert_int_eq(finish(10, 700, committed != 0), TWPA_OK);
+      expect("");
+      kit_done(&k, r);
+      kit_free(&k);
+    }
+  kit_init(&k);
+  r = make(1, true, true);
+}
+END_TEST
+
+START_TEST(prepare_is_filtered)
+{
+  r = make(TWPA_MEMORY_UNLIMITED, true, true);
+  k.filter_gid = "g";
+  ins(r, 10, 0, 600, "a");
+  prepare(10, 610, false);
+  expect("");
+  ck_assert_int_eq(finish(10, 620, true), TWPA_OK);
+  expect("begin 10\nins 10 @600 new=a\ncommit 10\n");
+  ins(r, 11, 0, 630, "a");
+  prepare(11, 640, false);
+  ck_assert_int_eq(finish(11, 650, false), TWPA_OK);
+  expect("");
+  /* A filter that changes its mind. */
+  ins(r, 12, 0, 660, "a");
+  prepare(12, 670, false);
+  k.filter_gid = NULL;
+  ck_assert_int_eq(finish(12, 680, true), TWPA_E_STATE);
+  abort_xid(r, 12, 690);
+}
+END_TEST
+
+START_TEST(streamed_and_prepared)
+{
+  r = make(1, true, true);
+  ins(r, 10, 0, 600, "a");
+  ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 100000), TWPA_OK);
+  ins(r, 10, 0, 610, "b");
+  text_clear(&k.log);
+  prepare(10, 620, false);
+  expect("stream_start 10\nins 10 @610 new=b\nstream_stop 10\nstream_prepare 10\n");
+  ck_assert_int_eq(finish(10, 630, true), TWPA_OK);
+  expect("commit_prepared 10\n");
+  ck_assert_str_eq(text_get(&k.result), "commit 10\nins 10 @600 new=a\nins 10 @610 new=b\n");
+}
+END_TEST
+
+/* Rolled back while it is given out as prepared: the prepare is told, so that the rollback has a name. */
+START_TEST(prepared_and_rolled_back_meanwhile)
+{
+  r = make(TWPA_MEMORY_UNLIMITED, true, true);
+  k.abort_by_callback = true;
+  k.aborted_xids[k.naborted++] = 10;
+  ins(r, 10, 0, 600, "a");
+  ins(r, 10, 0, 605, "b");
+  prepare(10, 610, false);
+  expect("begin_prepare 10\nins 10 @600 new=a\nprepare 10\n");
+  ck_assert_int_eq(finish(10, 620, true), TWPA_E_STATE);
+  ck_assert_int_eq(finish(10, 620, false), TWPA_OK);
+  expect("rollback_prepared 10\n");
+}
+END_TEST
+
+static Suite *suite(void)
+{
+  Suite *s = suite_create("reorder_prepare");
+  TCase *t = tcase_create("prepare");
+  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_test(t, row_versions_of_rolled_back_subs);
+  tcase_add_test(t, invalidations_of_others);
+  tcase_add_test(t, too_many_invalidations_of_others);
+  tcase_add_test(t, prepared);
+  tcase_add_test(t, prepared_and_restarts);
+  tcase_add_test(t, empty_prepared_is_silent);
+  tcase_add_test(t, prepare_is_filtered);
+  tcase_add_test(t, streamed_and_prepared);
+  tcase_add_test(t, prepared_and_rolled_back_meanwhile);
+  suite_add_tcase(s, t);
+  return s;
+}
+
+int main(void)
+{
+  return run_suite(suite());
+}
