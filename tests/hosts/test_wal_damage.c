@@ -667,6 +667,25 @@ START_TEST(timelines_are_followed)
 }
 END_TEST
 
+/* What the control file says about the log. */
+START_TEST(options_of_the_control_file)
+{
+  pg_control c = {.format = format, .system_id = 5, .segment_size = SEGMENT, .timeline = 3, .checkpoint = 0x1000,
+                  .state = PG_STATE_SHUT_DOWN};
+  wal_reader_options o = wal_reader_options_of("x", &c);
+  ck_assert_uint_eq(o.timeline, 3);
+  ck_assert_uint_eq(o.proven, 0x1001);
+  ck_assert_uint_eq(o.shutdown_record, 0x1000);
+  c.state = PG_STATE_SHUT_DOWN_IN_RECOVERY; /* a standby, promoted since its last checkpoint */
+  c.min_recovery = 0x2000;
+  c.min_recovery_timeline = 4;
+  o = wal_reader_options_of("x", &c);
+  ck_assert_uint_eq(o.timeline, 4);
+  ck_assert_uint_eq(o.proven, 0x2000);
+  ck_assert_uint_eq(o.shutdown_record, 0);
+}
+END_TEST
+
 /* The record that names an abandoned one must be there and be right. */
 START_TEST(abandoned_records_are_named)
 {
@@ -724,6 +743,7 @@ int main(void)
   tcase_add_loop_test(t, parts_that_do_not_fit, 0, sizeof heads / sizeof *heads);
   tcase_add_test(t, files_that_do_not_fit);
   tcase_add_test(t, timelines_are_followed);
+  tcase_add_test(t, options_of_the_control_file);
   tcase_add_test(t, abandoned_records_are_named);
   suite_add_tcase(s, t);
   return run_suite(s);

@@ -350,16 +350,7 @@ START_TEST(as_test_decoding_says)
 {
   static world w;
   open_world(&w, _i);
-  const pg_control *control = &w.cluster->control;
-  char data[1100];
-  snprintf(data, sizeof data, "%s/data", w.dir);
-  wal_reader_options options = {.data_dir = data,
-                                .format = w.cluster->format,
-                                .system_id = control->system_id,
-                                .segment_bytes = control->segment_size,
-                                .timeline = control->timeline,
-                                .proven = control->checkpoint + 1,
-                                .shutdown_record = control->checkpoint};
+  wal_reader_options options = wal_reader_options_of(w.cluster->path, &w.cluster->control);
   wal_reader *reader;
   host_error err = {""};
   ck_assert_msg(wal_reader_open(&reader, &options, &err), "%s", err.text);

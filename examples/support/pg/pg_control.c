@@ -62,6 +62,7 @@ static bool parse(pg_control *out, const uint8_t *p, const pg_format *format, ho
     .oldest_multi = pg_u32(p + 92),
     .checkpoint_time = pg_u64(p + 104),
     .min_recovery = pg_u64(p + 136),
+    .min_recovery_timeline = pg_u32(p + 144),
     .wal_level = pg_u32(p + 172),
     .segment_size = pg_u32(p + 228),
     .checksums = pg_u32(p + 252) != 0,

@@ -24,7 +24,8 @@ typedef struct pg_control {
   uint64_t next_full_xid; /* at the last checkpoint; a clean shutdown: the next one to be given out */
   uint64_t checkpoint_time; /* seconds, Unix */
   uint32_t state;
-  uint32_t timeline;
+  uint32_t timeline;      /* of the last checkpoint */
+  uint32_t min_recovery_timeline; /* of min_recovery; may be a later one than that of the last checkpoint */
   uint32_t segment_size;  /* of WAL files */
   uint32_t next_oid;
   uint32_t next_multi;

@@ -378,6 +378,21 @@ static bool seek(wal_reader *r, twpa_lsn want, host_error *err)
   return result != WAL_FAILED;
 }
 
+wal_reader_options wal_reader_options_of(const char *data_dir, const pg_control *control)
+{
+  bool later = control->min_recovery_timeline > control->timeline;
+  return (wal_reader_options){
+    .data_dir = data_dir,
+    .format = control->format,
+    .system_id = control->system_id,
+    .segment_bytes = control->segment_size,
+    .timeline = later ? control->min_recovery_timeline : control->timeline,
+    /* the checkpoint record itself must be there */
+    .proven = control->checkpoint >= control->min_recovery ? control->checkpoint + 1 : control->min_recovery,
+    .shutdown_record = control->state == PG_STATE_SHUT_DOWN ? control->checkpoint : 0,
+  };
+}
+
 bool wal_reader_open(wal_reader **out, const wal_reader_options *options, host_error *err)
 {
   wal_reader *r = calloc(1, sizeof *r);

@@ -34,7 +34,7 @@
 #define SUPPORT_WAL_READER_H
 
 #include "support/error.h"
-#include "support/pg/pg_format.h"
+#include "support/pg/pg_control.h"
 
 #include <twpa/types.h>
 
@@ -51,6 +51,12 @@ typedef struct wal_reader_options {
   twpa_lsn proven;          /* the log is known to reach this position; 0: nothing is known */
   twpa_lsn shutdown_record; /* of a cluster that was shut down: start of its last checkpoint record; else 0 */
 } wal_reader_options;
+
+/*
+ * The options that follow from the control file: which cluster, which timeline, how far the log is known to reach.
+ * data_dir is borrowed; start is left at 0.
+ */
+wal_reader_options wal_reader_options_of(const char *data_dir, const pg_control *control);
 
 /* A reference to a data page. Pointers are borrowed until the next record is read. */
 typedef struct wal_block {
