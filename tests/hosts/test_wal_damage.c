@@ -121,6 +121,21 @@ static void last_record_continues_nowhere(world *w)
   w->m.log.len = (size_t)(page_of(w->cut) + PAGE - BEGIN);
 }
 
+/* As a session leaves it that was still writing the record: some pages of it are there. */
+static void last_record_misses_its_last_pages(world *w)
+{
+  w->cut = wal_maker_fill(&w->m, 14, 4 * PAGE, 0xAA);
+  w->m.log.len = (size_t)(page_of(w->cut) + 3 * PAGE - BEGIN);
+}
+
+/* The same, and the pages that are missing would be in the next segment, which is not there. */
+static void last_record_misses_the_next_segment(world *w)
+{
+  add_records(&w->m, BEGIN + 3 * SEGMENT - 3 * PAGE);
+  w->cut = wal_maker_fill(&w->m, 14, 4 * PAGE, 0xAA);
+  w->m.log.len = 3 * SEGMENT;
+}
+
 static void last_record_continues_on_a_recycled_page(world *w)
 {
   last_record_continues_nowhere(w);
@@ -170,6 +185,8 @@ static const struct {
   {"bad checksum of the last", last_record_has_a_bad_checksum, 1, "wrong checksum"},
   {"half of the last", last_record_is_half_written, 1, "wrong checksum"},
   {"cut record", last_record_continues_nowhere, 3, "where the page is empty"},
+  {"cut long record", last_record_misses_its_last_pages, 3, "where the page is empty"},
+  {"cut long record at a segment border", last_record_misses_the_next_segment, 3, "where the file is missing"},
   {"cut record, recycled page", last_record_continues_on_a_recycled_page, 3, "was last used for"},
   {"cut header", last_header_is_cut, 3, "where the page is empty"},
   {"hole", hole_in_the_last_page, 2, "record length is 0"},
@@ -667,6 +684,32 @@ START_TEST(timelines_are_followed)
 }
 END_TEST
 
+/* An old record where the first one is looked for is not believed, right as it is by itself. */
+START_TEST(first_record_is_checked_too)
+{
+  wal_maker m;
+  wal_maker_init(&m, format, SEGMENT, BEGIN);
+  uint64_t old = wal_maker_fill(&m, 3, 230, 1), at = 0;
+  while (m.at < BEGIN + 9 * PAGE) {
+    uint64_t start = wal_maker_fill(&m, 3, 230, 2);
+    if (start > BEGIN + 5 * PAGE + 24 && at == 0)
+      at = start;
+  }
+  world w = {.options = {.format = format, .start = at - at % PAGE}};
+  w.dir = wal_test_directory();
+  w.options.data_dir = w.dir;
+  wal_maker_write(&m, w.dir);
+  uint64_t end, n;
+  host_error err;
+  ck_assert_int_eq(read_all(&w, &end, &n, &err), WAL_END);
+  memcpy(wal_maker_at(&m, at), wal_maker_at(&m, old), 256);
+  wal_maker_write(&m, w.dir);
+  expect_open_error(&w.options, "the record does not name the one before it, but the log goes on at");
+  wal_maker_free(&m);
+  wal_test_remove(w.dir);
+}
+END_TEST
+
 /* What the control file says about the log. */
 START_TEST(options_of_the_control_file)
 {
@@ -743,6 +786,7 @@ int main(void)
   tcase_add_loop_test(t, parts_that_do_not_fit, 0, sizeof heads / sizeof *heads);
   tcase_add_test(t, files_that_do_not_fit);
   tcase_add_test(t, timelines_are_followed);
+  tcase_add_test(t, first_record_is_checked_too);
   tcase_add_test(t, options_of_the_control_file);
   tcase_add_test(t, abandoned_records_are_named);
   suite_add_tcase(s, t);

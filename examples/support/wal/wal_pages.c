@@ -195,6 +195,11 @@ wal_page_state wal_pages_load(wal_pages *pages, twpa_lsn lsn, host_error *err)
   return WAL_PAGE_VALID;
 }
 
+uint16_t wal_page_header(const wal_pages *pages, twpa_lsn lsn)
+{
+  return lsn % pages->files.segment_bytes == 0 ? LONG_HEADER : SHORT_HEADER;
+}
+
 bool wal_pages_find_later(wal_pages *pages, twpa_lsn from, twpa_lsn *where, host_error *err)
 {
   uint32_t segment_bytes = pages->files.segment_bytes;

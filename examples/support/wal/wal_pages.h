@@ -49,6 +49,9 @@ void wal_pages_close(wal_pages *pages);
 /* Makes the page at lsn (a multiple of 8192) pages->page, if it is valid. */
 wal_page_state wal_pages_load(wal_pages *pages, twpa_lsn lsn, host_error *err);
 
+/* Size of the header of the page at lsn. */
+uint16_t wal_page_header(const wal_pages *pages, twpa_lsn lsn);
+
 /* Looks for a valid page at `from` or later; *where is its position, 0 if there is none. Unloads the current page. */
 bool wal_pages_find_later(wal_pages *pages, twpa_lsn from, twpa_lsn *where, host_error *err);
 

@@ -72,11 +72,14 @@ static wal_result damaged(wal_reader *r, twpa_lsn at, host_error *err, const cha
   return fail(r, err);
 }
 
-/* There is no valid record at `at`: the end of the log, unless something shows that the log goes on. */
-static wal_result no_record(wal_reader *r, twpa_lsn at, host_error *err, const char *format, ...)
-  __attribute__((format(printf, 4, 5)));
+/*
+ * There is no valid record at `at`: the end of the log, unless something shows that the log goes on. What could show
+ * it are the pages behind the one at `hole`: the page of `at`, or the first page that a long record misses.
+ */
+static wal_result no_record(wal_reader *r, twpa_lsn at, twpa_lsn hole, host_error *err, const char *format, ...)
+  __attribute__((format(printf, 5, 6)));
 
-static wal_result no_record(wal_reader *r, twpa_lsn at, host_error *err, const char *format, ...)
+static wal_result no_record(wal_reader *r, twpa_lsn at, twpa_lsn hole, host_error *err, const char *format, ...)
 {
   char why[300], text[WAL_LSN_BYTES];
   va_list args;
@@ -88,8 +91,8 @@ static wal_result no_record(wal_reader *r, twpa_lsn at, host_error *err, const c
     if (at < r->proven)
       return damaged(r, at, err, "%s, but the control file shows that the log reaches %s", why,
                      wal_lsn_text(text, r->proven));
-    twpa_lsn page = at - at % WAL_PAGE_BYTES, where;
-    if (!wal_pages_find_later(&r->pages, page + WAL_PAGE_BYTES, &where, err))
+    twpa_lsn where;
+    if (!wal_pages_find_later(&r->pages, hole + WAL_PAGE_BYTES, &where, err))
       return fail(r, err);
     if (where != 0)
       return damaged(r, at, err, "%s, but the log goes on at %s", why, wal_lsn_text(text, where));
@@ -109,9 +112,9 @@ static wal_result no_page(wal_reader *r, wal_page_state state, twpa_lsn at, twpa
   bool shut_down = r->shutdown_record != 0 && r->last == r->shutdown_record;
   if (state == WAL_PAGE_DAMAGED && !shut_down)
     return damaged(r, page, err, "%s", r->pages.why);
-  if (at == page)
-    return no_record(r, at, err, "%s", r->pages.why);
-  return no_record(r, at, err, "the record continues at %s, where %s", wal_lsn_text(text, page), r->pages.why);
+  if (at - at % WAL_PAGE_BYTES == page)
+    return no_record(r, at, page, err, "%s", r->pages.why);
+  return no_record(r, at, page, err, "the record continues at %s, where %s", wal_lsn_text(text, page), r->pages.why);
 }
 
 static bool reserve(wal_reader *r, size_t bytes, host_error *err)
@@ -196,7 +199,7 @@ static wal_result find_start(wal_reader *r, twpa_lsn *start, host_error *err)
     *start = lsn + page->header;
   }
   if (*start >= page->file->limit)
-    return no_record(r, *start, err, "timeline %" PRIu32 " was left here, and the file of the next one is missing",
+    return no_record(r, *start, lsn, err, "timeline %" PRIu32 " was left here, and the file of the next one is missing",
                      page->file->timeline);
   return WAL_GOT;
 }
@@ -212,11 +215,12 @@ static wal_result next_bytes(wal_reader *r, piece *p, host_error *err)
     p->raw = page->data + (p->start - page->lsn);
     p->len = wal_u32(p->raw);
     uint32_t space = (uint32_t)(page->lsn + WAL_PAGE_BYTES - p->start);
+    twpa_lsn first = page->lsn;
     if (p->len < WAL_RECORD_HEADER || p->len > WAL_RECORD_MAX)
-      return no_record(r, p->start, err, "the record length is %" PRIu32, p->len);
+      return no_record(r, p->start, first, err, "the record length is %" PRIu32, p->len);
     const char *why = space >= WAL_RECORD_HEADER ? check_header(r, p->start, p->raw) : NULL;
     if (why != NULL)
-      return no_record(r, p->start, err, "%s", why);
+      return no_record(r, p->start, first, err, "%s", why);
     bool overwritten = false;
     p->end = p->start + ((p->len + 7) & ~7u);
     if (p->len > space && (result = assemble(r, p, &overwritten, err)) != WAL_GOT)
@@ -231,7 +235,7 @@ static wal_result next_bytes(wal_reader *r, piece *p, host_error *err)
     why = check_header(r, p->start, p->raw);
     if (why == NULL && wal_record_crc(p->raw, p->len) != wal_u32(p->raw + 20))
       why = "the record has a wrong checksum";
-    return why == NULL ? WAL_GOT : no_record(r, p->start, err, "%s", why);
+    return why == NULL ? WAL_GOT : no_record(r, p->start, first, err, "%s", why);
   }
 }
 
@@ -331,6 +335,87 @@ static wal_result skip_continuation(wal_reader *r, twpa_lsn lsn, host_error *err
   }
 }
 
+/* Where a record of `len` bytes that starts at `start` ends, and the next one starts. */
+static twpa_lsn follow(const wal_reader *r, twpa_lsn start, uint32_t len, bool is_switch)
+{
+  uint32_t segment_bytes = r->pages.files.segment_bytes;
+  twpa_lsn page = start - start % WAL_PAGE_BYTES;
+  uint32_t at = (uint32_t)(start % WAL_PAGE_BYTES);
+  while (len > WAL_PAGE_BYTES - at) {
+    len -= WAL_PAGE_BYTES - at;
+    page += WAL_PAGE_BYTES;
+    at = wal_page_header(&r->pages, page);
+  }
+  twpa_lsn end = page + ((at + len + 7) & ~7u);
+  if (is_switch)
+    end = (end + segment_bytes - 1) & ~(twpa_lsn)(segment_bytes - 1);
+  return end % WAL_PAGE_BYTES == 0 ? end + wal_page_header(&r->pages, end) : end;
+}
+
+/*
+ * Does a record end at `must_end` that starts at `prev`, or of which the log has only the rest, if it starts before the
+ * log? A page that cannot be read answers yes: it is not what is asked about.
+ */
+static bool ends_there(wal_reader *r, twpa_lsn prev, twpa_lsn must_end, wal_page_state *state, host_error *err)
+{
+  twpa_lsn oldest = wal_reader_oldest(r);
+  bool cut = prev < oldest;
+  *state = wal_pages_load(&r->pages, cut ? oldest : prev - prev % WAL_PAGE_BYTES, err);
+  const wal_page *page = &r->pages.page;
+  if (*state != WAL_PAGE_VALID || must_end < oldest)
+    return true;
+  if (cut) {
+    twpa_lsn rest = oldest + page->header;
+    return follow(r, rest, page->remaining, false) == must_end ||
+           (page->remaining < WAL_RECORD_HEADER && follow(r, rest, page->remaining, true) == must_end);
+  }
+  uint32_t at = (uint32_t)(prev % WAL_PAGE_BYTES), space = WAL_PAGE_BYTES - at;
+  if (at < page->header || at % 8 != 0)
+    return false;
+  const unsigned char *raw = page->data + at;
+  uint32_t len = wal_u32(raw);
+  if (len < WAL_RECORD_HEADER || len > WAL_RECORD_MAX)
+    return false;
+  bool maybe_switch = len == WAL_RECORD_HEADER && (space < len || (raw[17] == WAL_RM_XLOG && raw[16] == XLOG_SWITCH));
+  return follow(r, prev, len, false) == must_end || (maybe_switch && follow(r, prev, len, true) == must_end);
+}
+
+/*
+ * The first record after a jump has none before it that it could be compared with, so an old record that happens to
+ * stand where one is looked for (a sector that was not written, in a recycled file) would be believed. But it names
+ * the record before it, and that one must end where this one starts.
+ */
+static wal_result check_before_first(wal_reader *r, host_error *err)
+{
+  twpa_lsn start = r->record.start, must_end = start;
+  wal_page_state state;
+  if (r->record.rmgr == WAL_RM_XLOG && (r->record.info & OPERATION) == XLOG_OVERWRITE_CONTRECORD)
+    must_end = wal_u64(r->record.main_data);
+  bool ends = ends_there(r, r->record.prev, must_end, &state, err);
+  if (state == WAL_PAGE_FAILED)
+    return fail(r, err);
+  return ends ? WAL_GOT : damaged(r, start, err, "the record does not name the one before it");
+}
+
+/* Reads the record at r->next, the first after a jump; r->next is then behind it. */
+static wal_result read_first(wal_reader *r, host_error *err)
+{
+  twpa_lsn at = r->next;
+  bool overwriting = r->overwriting;
+  wal_result result = read_record(r, err);
+  if (result != WAL_GOT)
+    return result;
+  twpa_lsn prev = r->record.prev;
+  result = check_before_first(r, err);
+  if (result != WAL_GOT)
+    return result;
+  /* once more: its bytes may have made room for those of the one before */
+  r->next = at;
+  r->last = prev;
+  r->overwriting = overwriting;
+  return read_record(r, err);
+}
+
 /*
  * Walks from the page at `page` to the first record that starts at `want` or later, and keeps that one for the first
  * call of wal_reader_next. *walked: at least one record was found.
@@ -342,7 +427,7 @@ static wal_result walk_to(wal_reader *r, twpa_lsn page, twpa_lsn want, bool *wal
   r->overwriting = *walked = false;
   wal_result result = skip_continuation(r, page, err);
   while (result == WAL_GOT) {
-    result = read_record(r, err);
+    result = *walked ? read_record(r, err) : read_first(r, err);
     *walked |= result == WAL_GOT;
     if (result == WAL_GOT && r->record.start >= want) {
       r->pending = true;

@@ -22,8 +22,10 @@
  *      crashes leaves none of these: it writes whole pages in order, and only pages that are complete up to the last.
  *   4. Behind the place there is, in the same segment or a later one, a page with a valid header for its own position:
  *      damage. The server writes a page only after all pages before it, so a page that lies behind a hole shows that
- *      the hole was once filled. (The one exception is a power failure that lost pages in the middle of what was not
- *      yet flushed. A server recovers to the hole; whoever wants that can end the reading there by position.)
+ *      the hole was once filled. (Of a long record that was being written, the first pages may be there and the last
+ *      ones not: then the hole is the first page that the record misses. The one exception is a power failure that lost
+ *      pages in the middle of what was not yet flushed. A server recovers to the hole; whoever wants that can end the
+ *      reading there by position.)
  *   5. Else it is the end. In the last page before it, a record with a bad checksum or a hole followed by valid records
  *      is what a crash normally leaves (concurrent sessions fill the page in any order), so it cannot be told from
  *      damage there, and is no commit that the server would have kept.
