@@ -312,7 +312,7 @@ struct ours {
     options.struct_size = TWPA_PLAN_OPTIONS_INIT;
     options.table_bytes = o->s->reads > 0 ? 64 : o->s->table_bytes;
     options.wide_bytes = o->s->reads > 0 ? o->s->table_bytes : 64;
-    options.max_transactions = UINT64_C(1) << 30;
+    options.max_transactions = UINT64_C(1) << 26;
     if (twpa_plan_new(&o->plan, &options, nullptr) != TWPA_OK)
       abort();
     for (auto &set : o->sets)

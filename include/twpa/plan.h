@@ -74,7 +74,7 @@ typedef struct twpa_plan_options {
   size_t wide_bytes;         /**< The same for referenced keys, whole rows and keys of the host's own; 4 keys per 64
                                   bytes. 0: a quarter of table_bytes. */
   size_t memory_bytes;       /**< Size of the row memory. 0: none. */
-  uint64_t max_transactions; /**< Window: most transactions above the low watermark. 0: 1,048,576; at most 2^30. */
+  uint64_t max_transactions; /**< Window: most transactions above the low watermark. 0: 1,048,576; at most 2^27. */
   uint64_t max_keys;         /**< Window: most keys of unfinished transactions. 0: no limit. */
   uint64_t max_bytes;        /**< Window: most payload bytes of unfinished transactions, as given to
                                   twpa_plan_set_payload(). 0: no limit. */

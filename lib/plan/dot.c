@@ -54,12 +54,14 @@ static const char *style(uint32_t meta)
 
 static void edges(writer *w, uint32_t from, uint32_t e)
 {
-  for (; e != TWPA__NIL; e = w->g->edges[e].next) {
+  while (e != TWPA__NIL) {
+    const twpa__edge edge = twpa__edge_at(w->g, e);
     text(w, "  ");
     name(w, from);
     text(w, " -> ");
-    name(w, w->g->edges[e].to);
-    text(w, style(w->g->edges[e].meta));
+    name(w, edge.to);
+    text(w, style(edge.meta));
+    e = edge.next;
   }
 }
 
@@ -78,7 +80,7 @@ static void node(writer *w, uint64_t seq)
   if (!n->waits)
     return;
   text(w, "  t");
-  number(w, twpa__full_seq(w->g, n->wait_for & SEQ_BITS));
+  number(w, twpa__full_seq(w->g, n->prev & SEQ_BITS));
   text(w, " -> t");
   number(w, seq);
   text(w, " [color=orange, style=dashed, label=\"all up to\"];\n");

@@ -39,27 +39,27 @@ static bool walk_next(walk *w, uint32_t *to, uint32_t *meta)
         w->next_join = TWPA__NIL;
         continue;
       }
-      const twpa__edge *e = &w->g->edges[w->inner];
-      w->inner = e->next;
-      if ((e->to & TWPA__TO_JOIN) != 0) {
-        w->next_join = e->to & SEQ_BITS;
+      const twpa__edge e = twpa__edge_at(w->g, w->inner);
+      w->inner = e.next;
+      if ((e.to & TWPA__TO_JOIN) != 0) {
+        w->next_join = e.to & SEQ_BITS;
         continue;
       }
-      *to = e->to;
-      *meta = e->meta & ~TWPA__META_EARLY;
+      *to = e.to;
+      *meta = e.meta & ~TWPA__META_EARLY;
       return true;
     }
     if (w->edge == TWPA__NIL)
       return false;
-    const twpa__edge *e = &w->g->edges[w->edge];
-    w->edge = e->next;
-    if ((e->to & TWPA__TO_JOIN) == 0) {
-      *to = e->to;
-      *meta = e->meta;
+    const twpa__edge e = twpa__edge_at(w->g, w->edge);
+    w->edge = e.next;
+    if ((e.to & TWPA__TO_JOIN) == 0) {
+      *to = e.to;
+      *meta = e.meta;
       return true;
     }
     w->in_join = true;
-    w->inner = w->g->joins[e->to & SEQ_BITS].edges;
+    w->inner = w->g->joins[e.to & SEQ_BITS].edges;
     w->next_join = TWPA__NIL;
   }
 }
@@ -178,7 +178,7 @@ twpa_status twpa_plan_explain(const twpa_plan *plan, twpa_edge *edges, size_t ca
     else
       explain_scan(plan, &a);
     if (n->waits)
-      say(&a, twpa__full_seq(g, n->wait_for & SEQ_BITS), TWPA_EDGE_UNKNOWN, TWPA_EDGE_UP_TO, NULL);
+      say(&a, twpa__full_seq(g, n->prev & SEQ_BITS), TWPA_EDGE_UNKNOWN, TWPA_EDGE_UP_TO, NULL);
   }
   *count = a.count;
   return TWPA_OK;

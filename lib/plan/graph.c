@@ -8,7 +8,7 @@
 #define SEQ_BITS (TWPA__TO_JOIN - 1)
 #define RING_MIN 64
 
-TWPA__STATIC_ASSERT(sizeof(twpa__node) == 32, "two nodes per cache line");
+TWPA__STATIC_ASSERT(sizeof(twpa__node) == 64, "a node is a cache line");
 
 void twpa__graph_init(twpa__graph *g, twpa__mem *mem, bool explain)
 {
@@ -75,7 +75,7 @@ twpa_status twpa__graph_reserve(twpa__graph *g, size_t edges, size_t joins)
 {
   twpa_status st = grow_ring(g);
   /* What is free in the chain counts too: used - live of the high-water mark are free. */
-  size_t edge_need = g->edges_live + edges, join_need = g->joins_live + joins;
+  size_t edge_need = g->pool_live + edges, join_need = g->joins_live + joins;
   if (st == TWPA_OK)
     st = grow(g->mem, &g->edges, &g->edges_cap, edge_need, sizeof *g->edges);
   if (st == TWPA_OK && g->explain)
@@ -85,7 +85,8 @@ twpa_status twpa__graph_reserve(twpa__graph *g, size_t edges, size_t joins)
   return st;
 }
 
-static uint32_t edge_new(twpa__graph *g, uint32_t to, uint32_t meta)
+/* A new edge of the pool, in front of a list. */
+static uint32_t pool_edge(twpa__graph *g, uint32_t *head, uint32_t to, uint32_t meta)
 {
   uint32_t e = g->edge_free;
   if (e != TWPA__NIL)
@@ -93,17 +94,22 @@ static uint32_t edge_new(twpa__graph *g, uint32_t to, uint32_t meta)
   else
     e = g->edges_used++;
   TWPA__ASSERT(e < g->edges_cap);
-  g->edges[e].to = to;
-  g->edges[e].meta = meta;
+  g->edges[e] = (twpa__pool_edge){*head, to, meta};
+  *head = e | TWPA__EDGE_POOL;
+  g->pool_live++;
   g->edges_live++;
   return e;
 }
 
-static void edge_free(twpa__graph *g, uint32_t e)
+static void edge_free(twpa__graph *g, uint32_t ref)
 {
+  g->edges_live--;
+  if ((ref & TWPA__EDGE_POOL) == 0)
+    return;
+  uint32_t e = ref & ~TWPA__EDGE_POOL;
   g->edges[e].next = g->edge_free;
   g->edge_free = e;
-  g->edges_live--;
+  g->pool_live--;
 }
 
 /* --- explain: edges by successor ------------------------------------------------------------------------------- */
@@ -129,14 +135,40 @@ static void via_set(twpa__graph *g, uint32_t e, uint32_t from, const twpa__via *
   *head = e;
 }
 
-static void via_unlink(twpa__graph *g, uint32_t e)
+static void via_unlink(twpa__graph *g, uint32_t ref)
 {
   if (!g->explain)
     return;
+  uint32_t e = ref & ~TWPA__EDGE_POOL;
   uint32_t *at = in_edges_of(g, g->edges[e].to);
   while (*at != e)
     at = &g->vias[*at].next_in;
   *at = g->vias[e].next_in;
+}
+
+/* An edge to the one that enters, in front of a list of its predecessor. */
+static void edge_to_self(twpa__graph *g, uint32_t *head, uint32_t meta, uint32_t from, const twpa__via *via)
+{
+  twpa__node *n = twpa__node_at(g, g->last);
+  g->edges_made++;
+  g->by_type[meta & TWPA__META_TYPE]++;
+  if (!g->explain && n->nin < TWPA__NODE_EDGES) {
+    uint32_t i = n->nin++;
+    n->in[i] = *head;
+    n->metas |= meta << (4 * i);
+    *head = ((uint32_t)g->last & (UINT32_MAX >> 4)) << 3 | i;
+    g->edges_live++;
+    return;
+  }
+  via_set(g, pool_edge(g, head, (uint32_t)g->last & SEQ_BITS, meta), from, via);
+}
+
+static void never_early(twpa__graph *g, uint32_t ref)
+{
+  if ((ref & TWPA__EDGE_POOL) != 0)
+    g->edges[ref & ~TWPA__EDGE_POOL].meta &= ~TWPA__META_EARLY;
+  else
+    twpa__node_at(g, twpa__edge_seq(g, ref))->metas &= ~(TWPA__META_EARLY << (4 * (ref & 7)));
 }
 
 /* --- entering -------------------------------------------------------------------------------------------------- */
@@ -146,12 +178,12 @@ uint64_t twpa__graph_enter(twpa__graph *g)
   uint64_t seq = ++g->last;
   twpa__node *n = twpa__node_at(g, seq);
   memset(n, 0, sizeof *n);
-  n->edges = n->waiters = n->next_waiter = TWPA__NIL;
+  n->edges = n->waiters = n->next = TWPA__NIL;
   n->state = TWPA__WAITING;
   n->stamp = (uint32_t)seq; /* no successor has its number */
   twpa__node_info *info = twpa__info_at(g, seq);
   memset(info, 0, sizeof *info);
-  info->in_edges = info->blame = info->next_ready = TWPA__NIL;
+  info->in_edges = info->blame = TWPA__NIL;
   g->wait = (uint32_t)g->low;
   g->waits = false;
   g->unfinished++;
@@ -173,22 +205,16 @@ void twpa__graph_after(twpa__graph *g, uint32_t seq, uint32_t meta, const twpa__
     return;
   twpa__node *n = twpa__node_at(g, g->last);
   if (p->stamp == self) {
-    uint32_t *old = &g->edges[p->stamp_edge].meta;
-    if ((meta & TWPA__META_EARLY) == 0 && (*old & TWPA__META_EARLY) != 0) {
-      *old &= ~TWPA__META_EARLY;
+    if ((meta & TWPA__META_EARLY) == 0 && (twpa__edge_at(g, p->stamp_edge).meta & TWPA__META_EARLY) != 0) {
+      never_early(g, p->stamp_edge);
       n->npred += p->state == TWPA__EXECUTED;
     }
     return;
   }
-  uint32_t e = edge_new(g, self & SEQ_BITS, meta);
-  g->edges[e].next = p->edges;
-  p->edges = e;
+  edge_to_self(g, &p->edges, meta, seq & SEQ_BITS, via);
   p->stamp = self;
-  p->stamp_edge = e;
+  p->stamp_edge = p->edges;
   n->npred += !(p->state == TWPA__EXECUTED && (meta & TWPA__META_EARLY) != 0);
-  g->edges_made++;
-  g->by_type[meta & TWPA__META_TYPE]++;
-  via_set(g, e, seq & SEQ_BITS, via);
 }
 
 void twpa__graph_after_join(twpa__graph *g, uint32_t join, uint32_t meta, const twpa__via *via)
@@ -200,14 +226,9 @@ void twpa__graph_after_join(twpa__graph *g, uint32_t join, uint32_t meta, const 
   j->closed = 1;
   if (j->edges != TWPA__NIL && j->stamp == self)
     return;
-  uint32_t e = edge_new(g, self & SEQ_BITS, meta & ~TWPA__META_EARLY);
-  g->edges[e].next = j->edges;
-  j->edges = e;
+  edge_to_self(g, &j->edges, meta & ~TWPA__META_EARLY, join | TWPA__TO_JOIN, via);
   j->stamp = self;
   twpa__node_at(g, g->last)->npred++;
-  g->edges_made++;
-  g->by_type[meta & TWPA__META_TYPE]++;
-  via_set(g, e, join | TWPA__TO_JOIN, via);
 }
 
 void twpa__graph_after_all(twpa__graph *g, uint32_t seq)
@@ -254,22 +275,16 @@ void twpa__graph_join_add(twpa__graph *g, uint32_t join, uint32_t seq, const twp
   j->newest = twpa__newer(twpa__graph_now(g), j->newest, seq);
   if (n->state == TWPA__DONE)
     return;
-  uint32_t e = edge_new(g, join | TWPA__TO_JOIN, 0);
-  g->edges[e].next = n->edges;
-  n->edges = e;
   j->npred++;
-  via_set(g, e, seq & SEQ_BITS, via);
+  via_set(g, pool_edge(g, &n->edges, join | TWPA__TO_JOIN, 0), seq & SEQ_BITS, via);
 }
 
 static void join_chain(twpa__graph *g, uint32_t before, uint32_t join, uint32_t meta)
 {
   twpa__join *b = &g->joins[before];
-  uint32_t e = edge_new(g, join | TWPA__TO_JOIN, meta);
-  g->edges[e].next = b->edges;
-  b->edges = e;
   g->joins[join].npred++;
   g->joins[join].newest = b->newest;
-  via_set(g, e, before | TWPA__TO_JOIN, NULL);
+  via_set(g, pool_edge(g, &b->edges, join | TWPA__TO_JOIN, meta), before | TWPA__TO_JOIN, NULL);
 }
 
 void twpa__graph_join_open(twpa__graph *g, uint32_t *join, uint32_t meta)
@@ -298,9 +313,9 @@ uint32_t twpa__graph_enter_end(twpa__graph *g)
   twpa__node *n = twpa__node_at(g, g->last);
   if (g->waits) {
     twpa__node *at = twpa__node_at(g, g->wait);
-    n->wait_for = g->wait;
+    n->prev = g->wait;
     n->waits = 1;
-    n->next_waiter = at->waiters;
+    n->next = at->waiters;
     at->waiters = (uint32_t)g->last & SEQ_BITS;
     n->npred++;
     g->edges_made++;
@@ -318,32 +333,31 @@ uint32_t twpa__graph_enter_end(twpa__graph *g)
 static void enqueue(twpa__graph *g, uint64_t seq)
 {
   uint32_t low_bits = (uint32_t)seq & SEQ_BITS;
-  twpa__node_info *info = twpa__info_at(g, seq);
-  twpa__node_at(g, seq)->queued = 1;
-  info->next_ready = TWPA__NIL;
-  info->prev_ready = g->ready_last;
+  twpa__node *n = twpa__node_at(g, seq);
+  n->queued = 1;
+  n->next = TWPA__NIL;
+  n->prev = g->ready_last;
   if (g->ready_last == TWPA__NIL)
     g->ready_first = low_bits;
   else
-    twpa__info_at(g, g->ready_last)->next_ready = low_bits;
+    twpa__node_at(g, g->ready_last)->next = low_bits;
   g->ready_last = low_bits;
 }
 
 static void dequeue(twpa__graph *g, uint64_t seq)
 {
   twpa__node *n = twpa__node_at(g, seq);
-  const twpa__node_info *info = twpa__info_at(g, seq);
   if (!n->queued)
     return;
   n->queued = 0;
-  if (info->prev_ready == TWPA__NIL)
-    g->ready_first = info->next_ready;
+  if (n->prev == TWPA__NIL)
+    g->ready_first = n->next;
   else
-    twpa__info_at(g, info->prev_ready)->next_ready = info->next_ready;
-  if (info->next_ready == TWPA__NIL)
-    g->ready_last = info->prev_ready;
+    twpa__node_at(g, n->prev)->next = n->next;
+  if (n->next == TWPA__NIL)
+    g->ready_last = n->prev;
   else
-    twpa__info_at(g, info->next_ready)->prev_ready = info->prev_ready;
+    twpa__node_at(g, n->next)->prev = n->prev;
 }
 
 static void release_node(twpa__graph *g, uint32_t low_bits)
@@ -364,7 +378,7 @@ static void fulfil(twpa__graph *g, uint32_t e, bool early_are_fulfilled)
   uint32_t todo = TWPA__NIL;
   for (;;) {
     while (e != TWPA__NIL) {
-      const twpa__edge edge = g->edges[e];
+      const twpa__edge edge = twpa__edge_at(g, e);
       via_unlink(g, e);
       edge_free(g, e);
       e = edge.next;
@@ -400,7 +414,7 @@ static void advance(twpa__graph *g)
     twpa__node *n = twpa__node_at(g, ++g->low);
     for (uint32_t w = n->waiters; w != TWPA__NIL;) {
       twpa__node *waiter = twpa__node_at(g, w);
-      uint32_t next = waiter->next_waiter;
+      uint32_t next = waiter->next;
       waiter->waits = 0;
       release_node(g, w);
       w = next;
@@ -409,11 +423,31 @@ static void advance(twpa__graph *g)
   }
 }
 
+/* Transactions mostly finish in their order: what the next ones will touch starts on its way into the cache. */
+static void look_ahead(const twpa__graph *g, uint64_t seq)
+{
+#if defined(__GNUC__)
+  if (seq + 6 > g->last)
+    return;
+  uint32_t far = twpa__node_at(g, seq + 6)->edges, near = twpa__node_at(g, seq + 3)->edges;
+  if ((far & TWPA__EDGE_POOL) == 0)
+    __builtin_prefetch(twpa__node_at(g, twpa__edge_seq(g, far)), 1);
+  if ((near & TWPA__EDGE_POOL) == 0) {
+    uint32_t second = twpa__node_at(g, twpa__edge_seq(g, near))->in[near & 7];
+    if ((second & TWPA__EDGE_POOL) == 0)
+      __builtin_prefetch(twpa__node_at(g, twpa__edge_seq(g, second)), 1);
+  }
+#else
+  (void)g, (void)seq;
+#endif
+}
+
 void twpa__graph_done(twpa__graph *g, uint64_t seq)
 {
   twpa__node *n = twpa__node_at(g, seq);
   TWPA__ASSERT(n->npred == 0 && n->state != TWPA__DONE);
   bool executed = n->state == TWPA__EXECUTED;
+  look_ahead(g, seq);
   dequeue(g, seq);
   n->state = TWPA__DONE;
   g->ready--;
@@ -429,21 +463,26 @@ void twpa__graph_executed(twpa__graph *g, uint64_t seq)
   twpa__node *n = twpa__node_at(g, seq);
   dequeue(g, seq);
   n->state = TWPA__EXECUTED;
-  for (uint32_t e = n->edges; e != TWPA__NIL; e = g->edges[e].next)
-    if ((g->edges[e].to & TWPA__TO_JOIN) == 0 && (g->edges[e].meta & TWPA__META_EARLY) != 0)
-      release_node(g, g->edges[e].to);
+  for (uint32_t e = n->edges; e != TWPA__NIL;) {
+    const twpa__edge edge = twpa__edge_at(g, e);
+    if ((edge.to & TWPA__TO_JOIN) == 0 && (edge.meta & TWPA__META_EARLY) != 0)
+      release_node(g, edge.to);
+    e = edge.next;
+  }
 }
 
 void twpa__graph_revoke(twpa__graph *g, uint64_t seq)
 {
   twpa__node *n = twpa__node_at(g, seq);
   n->state = TWPA__RUNNING;
-  for (uint32_t e = n->edges; e != TWPA__NIL; e = g->edges[e].next) {
-    if ((g->edges[e].to & TWPA__TO_JOIN) != 0 || (g->edges[e].meta & TWPA__META_EARLY) == 0)
+  for (uint32_t e = n->edges; e != TWPA__NIL;) {
+    const twpa__edge edge = twpa__edge_at(g, e);
+    e = edge.next;
+    if ((edge.to & TWPA__TO_JOIN) != 0 || (edge.meta & TWPA__META_EARLY) == 0)
       continue;
-    twpa__node *to = twpa__node_at(g, g->edges[e].to);
+    twpa__node *to = twpa__node_at(g, edge.to);
     if (to->npred++ == 0) {
-      dequeue(g, twpa__full_seq(g, g->edges[e].to));
+      dequeue(g, twpa__full_seq(g, edge.to));
       to->state = TWPA__WAITING;
       g->ready--;
     }
@@ -452,14 +491,10 @@ void twpa__graph_revoke(twpa__graph *g, uint64_t seq)
 
 void twpa__graph_link(twpa__graph *g, uint64_t from, uint64_t to, uint32_t meta)
 {
-  uint32_t e = edge_new(g, (uint32_t)to & SEQ_BITS, meta);
-  twpa__node *p = twpa__node_at(g, from);
-  g->edges[e].next = p->edges;
-  p->edges = e;
   twpa__node_at(g, to)->npred++;
   g->edges_made++;
   g->by_type[meta & TWPA__META_TYPE]++;
-  via_set(g, e, (uint32_t)from & SEQ_BITS, NULL);
+  via_set(g, pool_edge(g, &twpa__node_at(g, from)->edges, (uint32_t)to & SEQ_BITS, meta), (uint32_t)from & SEQ_BITS, NULL);
 }
 
 uint64_t twpa__graph_next_ready(twpa__graph *g)

@@ -25,15 +25,28 @@
 
 #define TWPA__NIL UINT32_MAX
 #define TWPA__TO_JOIN UINT32_C(0x80000000) /* in a target: a join node; else the low bits of a sequence number */
-#define TWPA__WINDOW_MAX (UINT32_C(1) << 30)
+#define TWPA__WINDOW_MAX (UINT32_C(1) << 27)
 
 #define TWPA__META_TYPE UINT32_C(7)
 #define TWPA__META_EARLY UINT32_C(8)
 
-typedef struct twpa__edge {
-  uint32_t next; /* of the same predecessor */
+/*
+ * An edge lies where it costs least: in the node of its successor, which has to be touched anyway when the edge is
+ * fulfilled. A reference to such an edge is the successor's number and a position; only the link to the next edge of the
+ * same predecessor is stored. What does not fit, edges into join nodes, and all edges with explain are in a pool.
+ */
+#define TWPA__EDGE_POOL UINT32_C(0x80000000) /* in a reference: position in the pool; else number << 3 | position */
+#define TWPA__NODE_EDGES 7
+
+typedef struct twpa__pool_edge {
+  uint32_t next; /* of the same predecessor, a reference */
   uint32_t to;
   uint32_t meta;
+} twpa__pool_edge;
+
+/* An edge, looked at. */
+typedef struct twpa__edge {
+  uint32_t next, to, meta;
 } twpa__edge;
 
 /* With explain: beside each edge. */
@@ -48,24 +61,25 @@ typedef struct twpa__via {
 enum { TWPA__WAITING, TWPA__RUNNING, TWPA__EXECUTED, TWPA__DONE }; /* RUNNING: no predecessor left */
 
 typedef struct twpa__node {
-  uint32_t edges; /* first, or NIL */
+  uint32_t edges; /* first to a successor, or NIL */
   uint32_t npred;
   uint32_t stamp;      /* low half of the last successor linked */
   uint32_t stamp_edge; /* that edge */
   uint32_t waiters;    /* low bits of the first that waits for the watermark to pass here, or NIL */
-  uint32_t next_waiter;
-  uint32_t wait_for; /* the number whose passing it waits for, low half; valid with waits */
+  uint32_t next;       /* in such a list of waiters, or in the queue of ready ones: low bits, or NIL */
+  uint32_t prev;       /* waits: the number whose passing it waits for, low half; queued: the one before in the queue */
   uint8_t state;
   uint8_t waits;  /* hangs in a list of waiters */
   uint8_t queued; /* in the queue of ready ones */
-  uint8_t reserved;
+  uint8_t nin;    /* edges into it that are stored here */
+  uint32_t metas; /* of these edges, four bits each */
+  uint32_t in[TWPA__NODE_EDGES]; /* of these edges: the next of the same predecessor */
 } twpa__node;
 
 /* What is seldom looked at. */
 typedef struct twpa__node_info {
   uint64_t end_lsn, origin, keys, payload;
-  uint32_t next_ready, prev_ready;
-  uint32_t in_edges; /* with explain: first edge into it, or NIL */
+  uint32_t in_edges; /* with explain: first edge into it (position in the pool), or NIL */
   uint32_t blame;    /* the record of an index that optimism concerned, or NIL */
 } twpa__node_info;
 
@@ -89,10 +103,11 @@ typedef struct twpa__graph {
   uint64_t mask; /* of the ring */
   uint64_t low;  /* low watermark */
   uint64_t last; /* newest that entered */
-  twpa__edge *edges;
+  twpa__pool_edge *edges;
   twpa__via *vias;
-  uint32_t edges_used, edge_free; /* used: high-water mark of the pool */
-  size_t edges_cap, vias_cap, edges_live;
+  uint32_t edges_used, edge_free; /* used: high-water mark of the pool; free: chained by next */
+  size_t edges_cap, vias_cap, pool_live;
+  uint64_t edges_live; /* in the pool or not */
   twpa__join *joins;
   uint32_t joins_used, join_free;
   size_t joins_cap, joins_live;
@@ -123,6 +138,23 @@ static inline twpa__node_info *twpa__info_at(const twpa__graph *g, uint64_t seq)
 static inline uint64_t twpa__full_seq(const twpa__graph *g, uint32_t low_bits)
 {
   return g->last - (((uint32_t)g->last - low_bits) & (TWPA__TO_JOIN - 1));
+}
+
+/* The full number from the bits in a reference. */
+static inline uint64_t twpa__edge_seq(const twpa__graph *g, uint32_t ref)
+{
+  return g->last - (((uint32_t)g->last - (ref >> 3)) & (UINT32_MAX >> 4));
+}
+
+static inline twpa__edge twpa__edge_at(const twpa__graph *g, uint32_t ref)
+{
+  if ((ref & TWPA__EDGE_POOL) != 0) {
+    const twpa__pool_edge *e = &g->edges[ref & ~TWPA__EDGE_POOL];
+    return (twpa__edge){e->next, e->to, e->meta};
+  }
+  uint64_t seq = twpa__edge_seq(g, ref);
+  const twpa__node *n = twpa__node_at(g, seq);
+  return (twpa__edge){n->in[ref & 7], (uint32_t)seq & (TWPA__TO_JOIN - 1), n->metas >> (4 * (ref & 7)) & 15};
 }
 
 /* The next transaction: reserved before. All that follows until twpa__graph_enter_end is about it. */

@@ -229,10 +229,12 @@ twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq)
 static bool has_early_successor(const twpa_plan *plan, const twpa__node *n)
 {
   const twpa__graph *g = &plan->graph;
-  for (uint32_t e = n->edges; e != TWPA__NIL; e = g->edges[e].next) {
-    if ((g->edges[e].to & TWPA__TO_JOIN) != 0 || (g->edges[e].meta & TWPA__META_EARLY) == 0)
+  for (uint32_t e = n->edges; e != TWPA__NIL;) {
+    const twpa__edge edge = twpa__edge_at(g, e);
+    e = edge.next;
+    if ((edge.to & TWPA__TO_JOIN) != 0 || (edge.meta & TWPA__META_EARLY) == 0)
       continue;
-    if (twpa__node_at(g, g->edges[e].to)->state >= TWPA__EXECUTED)
+    if (twpa__node_at(g, edge.to)->state >= TWPA__EXECUTED)
       return true;
   }
   return false;

@@ -19,9 +19,12 @@ static bool touched(const twpa_plan *plan, uint64_t seq, const twpa__relation_st
   twpa__now now = twpa__graph_now(g);
   if (twpa__is_live(now, r->bar) && twpa__age(now, r->bar) <= (uint32_t)(g->last - seq))
     return true;
-  for (uint32_t e = twpa__node_at(g, seq)->edges; e != TWPA__NIL; e = g->edges[e].next)
-    if (r->join != TWPA__NIL && g->edges[e].to == (r->join | TWPA__TO_JOIN))
+  for (uint32_t e = twpa__node_at(g, seq)->edges; e != TWPA__NIL && r->join != TWPA__NIL;) {
+    const twpa__edge edge = twpa__edge_at(g, e);
+    if (edge.to == (r->join | TWPA__TO_JOIN))
       return true;
+    e = edge.next;
+  }
   return false;
 }
 

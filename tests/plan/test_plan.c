@@ -385,7 +385,7 @@ START_TEST(wrong_options)
   twpa_plan_options o = {TWPA_PLAN_OPTIONS_INIT, .unique_release = 2};
   ck_assert_int_eq(twpa_plan_new(&x, &o, NULL), TWPA_E_INVAL);
   o.unique_release = 0;
-  o.max_transactions = (UINT64_C(1) << 30) + 1;
+  o.max_transactions = (UINT64_C(1) << 27) + 1;
   ck_assert_int_eq(twpa_plan_new(&x, &o, NULL), TWPA_E_INVAL);
   o.struct_size = 4;
   ck_assert_int_eq(twpa_plan_new(&x, &o, NULL), TWPA_E_INVAL);
