@@ -55,7 +55,7 @@ enum {
                                     24 hours, as PostgreSQL compares. */
   TWPA_CLASS_FLOAT4 = 11,      /**< As #TWPA_CLASS_FLOAT, 4 bytes, text read as single precision. Equal across both. */
   TWPA_CLASS_UNSIGNED = 12,    /**< Unsigned integers of 1, 2, 4 or 8 bytes; equal across widths. Object ids too. Not
-                                    one family with signed integers: PostgreSQL's -1::oid is 4294967295. */
+                                    one family with signed integers: in PostgreSQL -1 cast to oid is 4294967295. */
   TWPA_CLASS_DATE = 13,        /**< 4 bytes, days since 2000-01-01. Equals the timestamp of its midnight. */
   TWPA_CLASS_TIME = 14,        /**< 8 bytes, microseconds since midnight. */
   TWPA_CLASS_TIMETZ = 15,      /**< 12 bytes: 8 of microseconds, 4 of zone, in seconds west. Equal if both are. */
