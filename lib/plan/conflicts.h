@@ -82,6 +82,17 @@ static inline const twpa__narrow_bucket *twpa__narrow_bucket_of(const twpa__narr
   return &t->buckets[hash & t->mask];
 }
 
+/* The last accessor of the key if there is an entry, else anything: a hint of what will be needed next. */
+static inline uint32_t twpa__narrow_peek(const twpa__narrow_table *t, uint64_t hash)
+{
+  const twpa__narrow_bucket *b = twpa__narrow_bucket_of(t, hash);
+  const uint32_t tag = (uint32_t)(hash >> 32) & ~UINT32_C(3);
+  uint32_t seq = 0;
+  for (int i = 0; i < TWPA__NARROW_WAYS; i++)
+    seq = (b->tag[i] ^ tag) < 4 ? b->seq[i] : seq;
+  return seq;
+}
+
 /* now.seq becomes the last accessor of the key, with these bits. */
 twpa__narrow_found twpa__narrow_access(twpa__narrow_table *t, uint64_t hash, uint32_t bits, twpa__now now);
 /* Is there nothing live about the key, not even a horizon? */

@@ -42,7 +42,8 @@ static void take_copy(copy *c, const twpa_access_set *set)
 {
   const twpa__accesses *a = &set->acc;
   ck_assert(a->nacc <= 128 && a->nidxs <= 32 && a->ntouches <= 16);
-  memcpy(c->acc, a->acc, a->nacc * sizeof *a->acc);
+  if (a->nacc > 0)
+    memcpy(c->acc, a->acc, a->nacc * sizeof *a->acc);
   if (a->nidxs > 0)
     memcpy(c->idxs, a->idxs, a->nidxs * sizeof *a->idxs);
   if (a->ntouches > 0)
