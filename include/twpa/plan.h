@@ -35,8 +35,8 @@ enum {
 /** The same for references. Numbers of twpa_plan_options.reference_release. */
 enum {
   TWPA_REFERENCE_STRICT = 0,    /**< Whoever removes a referenced key waits for whoever gave up an unknown reference. */
-  TWPA_REFERENCE_OPTIMISTIC = 1 /**< No dependency if the foreign key is enforced and immediate, and commit_order is
-                                     on. */
+  TWPA_REFERENCE_OPTIMISTIC = 1 /**< No dependency if the foreign key is enforced and immediate, and transactions
+                                     commit in order. Not together with early start. */
 };
 
 /** Which foreign keys count. Numbers of twpa_plan_options.foreign_keys (`conflict_detection_mode`). */
@@ -146,8 +146,10 @@ typedef struct twpa_node {
 /** How a transaction ended; for twpa_plan_complete(). */
 enum {
   TWPA_DONE_COMMITTED = 0, /**< Applied as planned, or there was nothing to apply. */
-  TWPA_DONE_SKIPPED = 1    /**< Not applied, or the target did something else than the stream says. Old rows of its
-                                relations are not trusted from then on, and what waits for it runs one by one. */
+  TWPA_DONE_SKIPPED = 1    /**< Not applied, or the target did something else than the stream says. What waits for
+                                predecessors then runs one by one; row memory forgets its relations, and those with
+                                identity FULL, or changed by the target on behalf of a parent, are serial until their
+                                schema epoch rises. Not for one that is executed while early start is on. */
 };
 
 /** The state of the analysis as a whole: AnalyzerResult. */
@@ -338,12 +340,12 @@ TWPA_API uint64_t twpa_plan_low_watermark(const twpa_plan *plan);
 TWPA_API twpa_status twpa_plan_cut(twpa_plan *plan);
 
 /**
- * Counts that a transaction had to be run again because of a conflict on the target, and blames the indexes on which the
- * optimistic policy left out a dependency of it.
+ * Counts that a transaction had to be run again because of a conflict on the target, and blames the last index on which
+ * the optimistic policy left out a dependency of it.
  *
  * @param[in] plan  the plan
  * @param[in] seq   the transaction
- * @return #TWPA_OK, #TWPA_E_NOTFOUND, #TWPA_E_INVAL. Cost: the indexes blamed.
+ * @return #TWPA_OK, #TWPA_E_NOTFOUND, #TWPA_E_INVAL. O(1).
  */
 TWPA_API twpa_status twpa_plan_retried(twpa_plan *plan, uint64_t seq);
 

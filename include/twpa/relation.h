@@ -65,7 +65,8 @@ enum {
   TWPA_FK_ENFORCED = 1,   /**< The target checks it while changes are applied (under PostgreSQL's replica role: ENABLE
                                ALWAYS or REPLICA triggers only). Without this and without an action it is ignored,
                                unless twpa_plan_options.foreign_keys says otherwise. */
-  TWPA_FK_CASCADE = 2,    /**< The target itself deletes or changes child rows (CASCADE, SET NULL, SET DEFAULT). */
+  TWPA_FK_CASCADE = 2,    /**< The target itself deletes or changes child rows (CASCADE, SET NULL, SET DEFAULT). The
+                               source must enforce such a foreign key. */
   TWPA_FK_MATCH_FULL = 4, /**< MATCH FULL. */
   TWPA_FK_DEFERRABLE = 8  /**< Checked at commit. */
 };
