@@ -166,7 +166,7 @@ bool pg_array_open(const uint8_t **data, size_t *bytes, uint32_t *n, const pg_va
 
 bool pg_array_fixed(const uint8_t **data, uint32_t *n, size_t size, const pg_value *plain, host_error *err)
 {
-  size_t bytes;
+  size_t bytes = 0;
   if (!pg_array_open(data, &bytes, n, plain, err))
     return false;
   if (*n > bytes / size)

@@ -131,7 +131,7 @@ static bool precedes(uint32_t a, uint32_t b)
 
 static bool raw_status(uint32_t *status, pg_xact *x, uint32_t xid, host_error *err)
 {
-  const uint8_t *byte;
+  const uint8_t *byte = NULL;
   uint32_t in_part = xid % XACT_PER_PART;
   if (!read_at(&byte, x, &x->slrus[XACT], xid / XACT_PER_PART, in_part / 4, 1, err)) {
     host_error inner = *err;
@@ -153,7 +153,7 @@ static bool parent_of(uint32_t *parent, pg_xact *x, uint32_t xid, host_error *er
     return false;
   if (s->parts[part] == NULL && access(path, F_OK) != 0 && errno == ENOENT)
     return true;
-  const uint8_t *bytes;
+  const uint8_t *bytes = NULL;
   if (!read_at(&bytes, x, s, part, 0, 0, err))
     return false;
   if (at + 4 <= s->lens[part])
@@ -199,7 +199,7 @@ uint32_t pg_xact_age(const pg_xact *x, uint32_t xid)
 
 static bool multi_offset(uint32_t *offset, pg_xact *x, uint32_t multi, host_error *err)
 {
-  const uint8_t *bytes;
+  const uint8_t *bytes = NULL;
   size_t at = 4 * (size_t)(multi % OFFSETS_PER_PART);
   if (!read_at(&bytes, x, &x->slrus[OFFSETS], multi / OFFSETS_PER_PART, at, 4, err)) {
     host_error inner = *err;
@@ -215,7 +215,7 @@ static bool multi_member(uint32_t *xid, uint32_t *status, pg_xact *x, uint32_t m
   uint32_t page = member / MEMBERS_PER_PAGE;
   uint32_t in_page = member % MEMBERS_PER_PAGE;
   size_t group = 8192 * (size_t)(page % 32) + 20 * (size_t)(in_page / 4);
-  const uint8_t *bytes;
+  const uint8_t *bytes = NULL;
   if (!read_at(&bytes, x, &x->slrus[MEMBERS], page / 32, group, 20, err))
     return false;
   *status = bytes[in_page % 4];
