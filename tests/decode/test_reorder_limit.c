@@ -129,10 +129,10 @@ START_TEST(damage_is_found)
     ins(r, 10, 0, 100, "some row that is long enough");
     ck_assert_ptr_nonnull(k.files);
     size_t at = where % k.files->len;
-    k.files->data[at] ^= 1 << where % 8;
+    k.files->data[at] = (unsigned char)(k.files->data[at] ^ 1u << where % 8);
     ck_assert_int_eq(kit_commit(r, 10, 110, NULL, 0), TWPA_E_CORRUPT);
     kit_check(r);
-    k.files->data[at] ^= 1 << where % 8;
+    k.files->data[at] = (unsigned char)(k.files->data[at] ^ 1u << where % 8);
     commit(r, 10, 110, 0, NULL);
     kit_done(&k, r);
     kit_free(&k);
