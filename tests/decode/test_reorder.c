@@ -585,6 +585,7 @@ static Suite *suite(void)
 {
   Suite *s = suite_create("reorder");
   TCase *t = tcase_create("examples");
+  tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, setup, teardown);
   tcase_add_test(t, interleaved);
   tcase_add_test(t, every_kind);

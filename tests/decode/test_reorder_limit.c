@@ -534,6 +534,7 @@ static Suite *suite(void)
 {
   Suite *s = suite_create("reorder_limit");
   TCase *t = tcase_create("limit");
+  tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, setup, teardown);
   tcase_add_test(t, spilled_and_restored);
   tcase_add_test(t, spill_matrix);

@@ -287,6 +287,7 @@ static Suite *suite(void)
 {
   Suite *s = suite_create("reorder_prepare");
   TCase *t = tcase_create("prepare");
+  tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, setup, teardown);
   tcase_add_test(t, row_versions_of_rolled_back_subs);
   tcase_add_test(t, invalidations_of_others);
