@@ -10,14 +10,24 @@ static size_t round_up(size_t size)
   return (size + 7) & ~(size_t)7;
 }
 
+/* Doubles while small; then an eighth of what there is: what is not used yet must not weigh much. */
+static size_t next_size(const twpa__arena *arena)
+{
+  if (arena->last == NULL)
+    return TWPA__ARENA_CHUNK_MIN;
+  size_t last = sizeof(twpa__chunk) + arena->last->cap;
+  if (last < TWPA__ARENA_CHUNK_SMALL)
+    return last * 2;
+  size_t total = TWPA__ARENA_CHUNK_SMALL;
+  while (total < TWPA__ARENA_CHUNK_MAX && total * 2 <= arena->bytes / 8)
+    total *= 2;
+  return total;
+}
+
 /* Appends a chunk that has room for `room` bytes. */
 static twpa__chunk *add_chunk(twpa__arena *arena, size_t room)
 {
-  size_t total = TWPA__ARENA_CHUNK_MIN;
-  if (arena->last != NULL) {
-    total = sizeof(twpa__chunk) + arena->last->cap;
-    total = total < TWPA__ARENA_CHUNK_MAX / 2 ? total * 2 : TWPA__ARENA_CHUNK_MAX;
-  }
+  size_t total = next_size(arena);
   while (total < sizeof(twpa__chunk) + room && total < TWPA__ARENA_CHUNK_MAX)
     total *= 2;
   if (total < sizeof(twpa__chunk) + room || total > TWPA__ARENA_CHUNK_MAX)

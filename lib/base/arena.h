@@ -1,7 +1,8 @@
 /*
  * An append-only arena of chunks, for the changes of one transaction: bytes are handed out in order, 8-aligned, never
- * moved and never given back singly. Chunks start small (many transactions are tiny) and double up to a limit; a
- * request larger than that gets a chunk of its own. arena->bytes is exactly what the allocator was asked for.
+ * moved and never given back singly. Chunks start small (many transactions are tiny), double, and then grow with the
+ * arena up to a limit, so that the part not used yet stays small; a larger request gets a chunk of its own.
+ * arena->bytes is exactly what the allocator was asked for.
  *
  * Chunks can be walked in order, so that what is in an arena can be written out as it is.
  */
@@ -11,6 +12,7 @@
 #include "base/alloc.h"
 
 #define TWPA__ARENA_CHUNK_MIN ((size_t)512)
+#define TWPA__ARENA_CHUNK_SMALL ((size_t)4096)
 #define TWPA__ARENA_CHUNK_MAX ((size_t)65536)
 
 typedef struct twpa__chunk {
