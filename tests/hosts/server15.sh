@@ -94,7 +94,7 @@ out indexes "select i.indexrelid, c.relname, i.indrelid, i.indisunique::int, i.i
     (i.indisvalid and i.indisready and i.indislive)::int, i.indisreplident::int, i.indisexclusion::int,
     i.indnullsnotdistinct::int, (i.indpred is not null)::int, (i.indexprs is not null)::int, i.indnkeyatts,
     (select string_agg(i.indkey[k] || ':' || i.indcollation[k] || ':' || i.indclass[k] || ':' ||
-       coalesce((select not collisdeterministic from pg_collation l where l.oid = i.indcollation[k]), false)::int, ' ' order by k)
+       (select opcintype from pg_opclass o where o.oid = i.indclass[k]) || ':' || coalesce((select not collisdeterministic from pg_collation l where l.oid = i.indcollation[k]), false)::int, ' ' order by k)
      from generate_series(0, i.indnkeyatts - 1) k)
   from pg_index i join pg_class c on c.oid = i.indexrelid where c.relpersistence <> 't' order by 1"
 out keys "select oid, conname, conrelid, confrelid, conindid, array_to_string(conkey, ' '), array_to_string(confkey, ' '),

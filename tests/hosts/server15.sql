@@ -36,6 +36,13 @@ create unique index many_include on many (a, d) include (b);
 create unique index many_nulls on many (d, b) nulls not distinct;
 create unique index many_collated on many (b collate ci);
 create unique index many_pattern on many (b text_pattern_ops);
+create table keyed (t text, v varchar(9), c char(5), e mood, d very_positive, n numeric, nm name, a int[], r int4range, ip inet, net cidr,
+  ci text, trimmed text, exact text, oid oid, pair pair, vb varbit, plain_ci text collate ci);
+create unique index keyed_all on keyed (t, v, c, e, d, n, nm, a, r, ip, net, oid, pair, vb, plain_ci);
+create unique index keyed_ci on keyed (ci collate ci);
+create unique index keyed_trimmed on keyed (trimmed bpchar_ops);
+create index keyed_not_unique on keyed (exact bpchar_ops, exact collate ci);
+create unique index keyed_exact on keyed (exact text_pattern_ops, v varchar_pattern_ops);
 create index many_hash on many using hash (b);
 create index many_desc on many (d desc nulls last, b collate "POSIX");
 alter table many add exclude using gist (c with &&);

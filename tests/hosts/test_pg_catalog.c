@@ -4,6 +4,7 @@
  */
 #include "hosts/datadir.h"
 #include "support/pg/pg_catalog.h"
+#include "support/pg/pg_key.h"
 #include "support/runner.h"
 #include "support/wal/wal_reader.h"
 
@@ -143,6 +144,37 @@ START_TEST(identities_of_the_sample)
   ck_assert_ptr_null(pg_catalog_type(o.cat, 3));
   ck_assert_ptr_null(pg_catalog_enum_label(o.cat, 3));
   close_database(&o);
+}
+END_TEST
+
+/* Equality classes, and values of the planner made with them. */
+START_TEST(keys_of_the_sample)
+{
+  opened o = open_database(data_path("pg15-sample/data"), "sample");
+  static const struct {
+    const char *table;
+    size_t column;
+    uint32_t cls;
+  } cases[] = {{"devices", 0, TWPA_CLASS_UUID},  {"switches", 0, TWPA_CLASS_INTEGER}, {"switches", 1, TWPA_CLASS_BOOLEAN},
+               {"rates", 0, TWPA_CLASS_NUMERIC}, {"ticks", 0, TWPA_CLASS_TIMESTAMP},  {"ticks", 1, TWPA_CLASS_FLOAT},
+               {"tags", 0, TWPA_CLASS_BYTES},    {"customers", 1, TWPA_CLASS_BYTES},  {"batch_log", 1, TWPA_CLASS_UNKNOWN},
+               {"accounts", 3, TWPA_CLASS_BLANK_PADDED}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    ck_assert_msg(pg_key_class(table(&o, cases[i].table), cases[i].column) == cases[i].cls, "case %zu", i);
+  close_database(&o);
+  pg_value v = {.kind = PG_VALUE_PLAIN, .data = (const uint8_t *)"\1\0\0\0\0\0\0\0", .len = 8, .raw_len = 8};
+  twpa_value a = pg_key_value(TWPA_CLASS_INTEGER, &v);
+  v.len = 4;
+  twpa_value b = pg_key_value(TWPA_CLASS_INTEGER, &v);
+  twpa_key ka = 0, kb = 1;
+  ck_assert(a.state == TWPA_VALUE_BINARY && a.bytes.len == 8 && b.bytes.len == 4);
+  ck_assert_int_eq(twpa_key_of(&ka, 1, 2, 3, 0, &a, 1), TWPA_OK);
+  ck_assert_int_eq(twpa_key_of(&kb, 1, 2, 3, 0, &b, 1), TWPA_OK);
+  ck_assert_uint_eq(ka, kb);
+  v.kind = PG_VALUE_NULL;
+  ck_assert_uint_eq(pg_key_value(TWPA_CLASS_INTEGER, &v).state, TWPA_VALUE_NULL);
+  v.kind = PG_VALUE_EXTERNAL;
+  ck_assert_uint_eq(pg_key_value(TWPA_CLASS_BYTES, &v).state, TWPA_VALUE_ABSENT);
 }
 END_TEST
 
@@ -294,7 +326,7 @@ static const char *catalog_file(uint32_t oid)
   return path;
 }
 
-static const uint32_t needed[] = {1247, 1249, 1259, 1262, 2606, 2610, 2611, 2615, 3456};
+static const uint32_t needed[] = {1247, 1249, 1259, 1262, 2606, 2610, 2611, 2615, 2616, 3456};
 #define NEEDED ((int)(sizeof needed / sizeof *needed))
 
 START_TEST(damaged_catalog)
@@ -326,8 +358,8 @@ START_TEST(damaged_catalog)
   expect(&err, "No such file or directory");
 
   /* A page of zeroes is a valid empty page: what is missing shows by what refers to it. Nothing refers to a foreign key;
-     types and collations that nothing refers to are not missed. */
-  bool all = needed[_i] != 1247 && needed[_i] != 3456;
+     types, operator classes and collations that nothing refers to are not missed. */
+  bool all = needed[_i] != 1247 && needed[_i] != 2616 && needed[_i] != 3456;
   size_t noticed = 0;
   memset(garbage, 0, sizeof garbage);
   for (size_t at = 0; at < len && needed[_i] != 2606; at += 8192) {
@@ -412,6 +444,7 @@ int main(void)
   tcase_add_test(tc, databases);
   tcase_add_test(tc, tables_of_the_sample);
   tcase_add_test(tc, identities_of_the_sample);
+  tcase_add_test(tc, keys_of_the_sample);
   tcase_add_loop_test(tc, everything_fits_together, 0, 3);
   tcase_add_loop_test(tc, every_row_of_the_log_has_a_relation, 0, 3);
   tcase_add_loop_test(tc, damaged_catalog, 0, NEEDED);

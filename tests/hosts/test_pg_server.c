@@ -5,6 +5,7 @@
  */
 #include "hosts/datadir.h"
 #include "support/pg/pg_catalog.h"
+#include "support/pg/pg_key.h"
 #include "support/pg/pg_page.h"
 #include "support/pg/pg_text.h"
 #include "support/runner.h"
@@ -168,11 +169,9 @@ static void index_lines(lines *out, const pg_relation *r)
                   x->identity);
     pg_buf_format(&b, "|%d|%d|%d|%d|%u|", x->exclusion, x->nulls_equal, x->partial, x->expressions,
                   (unsigned)x->key_count);
-    for (size_t k = 0; k < x->key_count; k++) {
-      ck_assert_uint_eq(x->keys[k].builtin_class, x->keys[k].operator_class < 16384);
-      pg_buf_format(&b, "%s%d:%u:%u:%d", k > 0 ? " " : "", x->keys[k].column, x->keys[k].collation,
-                    x->keys[k].operator_class, x->keys[k].nondeterministic);
-    }
+    for (size_t k = 0; k < x->key_count; k++)
+      pg_buf_format(&b, "%s%d:%u:%u:%u:%d", k > 0 ? " " : "", x->keys[k].column, x->keys[k].collation,
+                    x->keys[k].operator_class, x->keys[k].class_type, x->keys[k].nondeterministic);
     add_buf(out, &b);
   }
   pg_buf_free(&b);
@@ -229,6 +228,34 @@ START_TEST(same_types)
     pg_buf_free(&b);
   }
   free_lines(&want);
+  close_home();
+}
+END_TEST
+
+/* What the planner may hash. */
+START_TEST(classes_of_columns)
+{
+  static const struct {
+    const char *column;
+    uint32_t cls;
+  } cases[] = {
+    {"t", TWPA_CLASS_BYTES},     {"v", TWPA_CLASS_BYTES},     {"c", TWPA_CLASS_BLANK_PADDED},
+    {"e", TWPA_CLASS_BYTES},     {"d", TWPA_CLASS_INTEGER},   {"n", TWPA_CLASS_NUMERIC},
+    {"nm", TWPA_CLASS_UNKNOWN},  {"a", TWPA_CLASS_UNKNOWN},   {"r", TWPA_CLASS_UNKNOWN},
+    {"ip", TWPA_CLASS_BYTES},    {"net", TWPA_CLASS_BYTES},   {"ci", TWPA_CLASS_UNKNOWN},
+    {"trimmed", TWPA_CLASS_UNKNOWN}, {"exact", TWPA_CLASS_BYTES}, {"oid", TWPA_CLASS_UNSIGNED},
+    {"pair", TWPA_CLASS_UNKNOWN}, {"vb", TWPA_CLASS_BYTES},   {"plain_ci", TWPA_CLASS_UNKNOWN},
+  };
+  open_home();
+  const pg_relation *r = pg_catalog_by_name(cat, "public", "keyed");
+  ck_assert_ptr_nonnull(r);
+  ck_assert_uint_eq(r->column_count, sizeof cases / sizeof *cases);
+  for (size_t i = 0; i < r->column_count; i++) {
+    ck_assert_str_eq(r->columns[i].name, cases[i].column);
+    ck_assert_msg(pg_key_class(r, i) == cases[i].cls, "%s: %u", cases[i].column, pg_key_class(r, i));
+  }
+  r = pg_catalog_by_name(cat, "public", "lost");
+  ck_assert(r != NULL && pg_key_class(r, 1) == TWPA_CLASS_UNKNOWN); /* dropped */
   close_home();
 }
 END_TEST
@@ -436,6 +463,7 @@ int main(void)
     TCase *tc = tcase_create("opinions");
     tcase_add_loop_test(tc, same_catalogs, 0, 4);
     tcase_add_test(tc, same_types);
+    tcase_add_test(tc, classes_of_columns);
     tcase_add_test(tc, same_files);
     tcase_add_test(tc, copies_of_a_rewrite);
     tcase_add_test(tc, same_values);

@@ -51,15 +51,18 @@ typedef struct pg_column {
   uint8_t dropped;
   char generated;     /* 0; s stored: in the row; v virtual: not in the row */
   uint8_t nondeterministic; /* equal values may differ in their bytes, because of the collation */
-  uint8_t reserved[2];
+  char base_kind;     /* of base_type, as in pg_type; 0 if dropped */
+  uint8_t reserved[1];
 } pg_column;
 
 typedef struct pg_index_key {
   int16_t column;     /* from 1; 0: an expression; negative: a system column */
   uint8_t nondeterministic; /* by the collation of the index, which may differ from the column's */
-  uint8_t builtin_class;    /* the operator class came with PostgreSQL: equality is that of the type */
+  uint8_t builtin_class;    /* the operator class came with PostgreSQL and is for the column's own type: equality is that of
+                               the type (an index on text may be of the class for char(n), which ignores blanks) */
   uint32_t collation;
   uint32_t operator_class;
+  uint32_t class_type;      /* the type that the operator class is for; 0 if it is not known (a dropped one) */
 } pg_index_key;
 
 typedef struct pg_index {

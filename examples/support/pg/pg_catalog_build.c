@@ -14,6 +14,13 @@
 enum {
   SPACE_DEFAULT = 1663,
   SPACE_GLOBAL = 1664,
+  TYPE_TEXT = 25,
+  TYPE_CIDR = 650,
+  TYPE_INET = 869,
+  TYPE_VARCHAR = 1043,
+  TYPE_ANYARRAY = 2277,
+  TYPE_ANYENUM = 3500,
+  TYPE_ANYRANGE = 3831,
   DEPTH_MAX = 1000 /* of partitions and of domains over domains */
 };
 
@@ -58,6 +65,7 @@ COMPARE_ROWS(compare_types, pg_type_row, type.oid)
 COMPARE_ROWS(compare_indexes, pg_index_row, index.oid)
 COMPARE_ROWS(compare_constraints, pg_constraint_row, key.oid)
 COMPARE_ROWS(compare_inherits, pg_inherits_row, child)
+COMPARE_ROWS(compare_opclasses, pg_opclass_row, oid)
 COMPARE_ROWS(compare_enums, pg_enum_row, oid)
 
 static int compare_attributes(const void *pa, const void *pb)
@@ -223,8 +231,11 @@ static bool fill_columns(builder *b, size_t at, pg_relation *r, int natts, bool 
     columns[c] = rows[i].column;
     attrs[c] = rows[i].attr;
     const pg_type *type = pg_catalog_type(b->cat, columns[c].type);
-    if (type != NULL)
+    if (type != NULL) {
+      const pg_type *base = pg_catalog_type(b->cat, type->base);
       columns[c].base_type = type->base;
+      columns[c].base_kind = base != NULL ? base->kind : 0;
+    }
     columns[c].nondeterministic = is_nondeterministic(b, columns[c].collation);
     if (rows[i].fate.age < b->column_ages[at])
       b->column_ages[at] = rows[i].fate.age;
@@ -361,6 +372,21 @@ static pg_relation *owner_of_index(const builder *b, const pg_index_row *row)
   return r != NULL && pg_fate_goes_with(&row->fate, r->dropped_by) ? r : NULL;
 }
 
+/* The type that an operator class is for; 0 if it is not known. */
+static uint32_t class_type(const builder *b, uint32_t opclass)
+{
+  const pg_opclass_row *rows = b->rows->opclasses.items;
+  size_t low = 0, high = b->rows->opclasses.count;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (rows[mid].oid < opclass)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low < b->rows->opclasses.count && rows[low].oid == opclass ? rows[low].type : 0;
+}
+
 /* Each living row names a living relation, and each living index has a row. */
 static bool check_indexes(const builder *b, host_error *err)
 {
@@ -373,10 +399,15 @@ static bool check_indexes(const builder *b, host_error *err)
     if (self == NULL || self->dropped || owner_of_index(b, &rows[i]) == NULL)
       return host_fail(err, "%.400s: pg_index has index %u of relation %u, pg_class does not have both",
                        b->rows->directory, rows[i].index.oid, rows[i].relation);
-    for (size_t k = 0; k < rows[i].index.key_count; k++)
-      if (rows[i].keys[k].collation != 0 && !collation_exists(b, rows[i].keys[k].collation))
+    for (size_t k = 0; k < rows[i].index.key_count; k++) {
+      const pg_index_key *key = &rows[i].keys[k];
+      if (key->collation != 0 && !collation_exists(b, key->collation))
         return host_fail(err, "%.400s: pg_collation has no row for collation %u of index \"%s\"", b->rows->directory,
-                         rows[i].keys[k].collation, self->name);
+                         key->collation, self->name);
+      if (class_type(b, key->operator_class) == 0)
+        return host_fail(err, "%.400s: pg_opclass has no row for operator class %u of index \"%s\"",
+                         b->rows->directory, key->operator_class, self->name);
+    }
     described++;
   }
   for (size_t i = 0; i < b->cat->relation_count; i++) {
@@ -385,6 +416,25 @@ static bool check_indexes(const builder *b, host_error *err)
   }
   return living == described || host_fail(err, "%.400s: pg_class has %zu indexes, pg_index %zu", b->rows->directory,
                                           living, described);
+}
+
+/* Does a class for `type` compare values of the column as the column's own type does? */
+static bool is_own_class(const pg_column *c, uint32_t type)
+{
+  return type == c->base_type || (c->base_type == TYPE_VARCHAR && type == TYPE_TEXT) ||
+         (c->base_type == TYPE_CIDR && type == TYPE_INET) || (c->base_kind == 'e' && type == TYPE_ANYENUM) ||
+         (type == TYPE_ANYARRAY && c->base_kind == 'b') || (type == TYPE_ANYRANGE && c->base_kind == 'r');
+}
+
+static void finish_keys(const builder *b, pg_index_key *keys, size_t n, const pg_relation *r)
+{
+  for (size_t i = 0; i < n; i++) {
+    pg_index_key *k = &keys[i];
+    k->nondeterministic = is_nondeterministic(b, k->collation);
+    k->class_type = class_type(b, k->operator_class);
+    k->builtin_class = k->operator_class != 0 && k->operator_class < PG_FIRST_USER_OID &&
+                       (k->column <= 0 || is_own_class(&r->columns[k->column - 1], k->class_type));
+  }
 }
 
 static void finish_relation(pg_relation *r)
@@ -405,6 +455,7 @@ static bool build_indexes(builder *b, host_error *err)
 {
   pg_catalog *cat = b->cat;
   sort(&b->rows->indexes, sizeof(pg_index_row), compare_indexes);
+  sort(&b->rows->opclasses, sizeof(pg_opclass_row), compare_opclasses);
   pg_index_row *rows = b->rows->indexes.items;
   if (!check_indexes(b, err))
     return false;
@@ -432,13 +483,12 @@ static bool build_indexes(builder *b, host_error *err)
       return pg_no_memory(err);
     *index = rows[i].index;
     index->relation = r;
-    for (size_t k = 0; k < index->key_count; k++)
-      rows[i].keys[k].nondeterministic = is_nondeterministic(b, rows[i].keys[k].collation);
     const pg_relation *self = pg_catalog_find(cat, index->oid);
     if (self != NULL)
       memcpy(index->name, self->name, sizeof index->name);
     if (!check_index(b, index, r, err))
       return false;
+    finish_keys(b, rows[i].keys, index->key_count, r);
     lists[r - cat->items][r->index_count++] = index;
   }
   for (size_t i = 0; i < cat->relation_count; i++)

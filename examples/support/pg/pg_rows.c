@@ -15,6 +15,7 @@ enum {
   OID_INDEX = 2610,
   OID_INHERITS = 2611,
   OID_NAMESPACE = 2615,
+  OID_OPCLASS = 2616,
   OID_COLLATION = 3456,
   OID_ENUM = 3501,
   SPACE_DEFAULT = 1663
@@ -417,7 +418,6 @@ static bool take_index_keys(pg_index_row *row, pg_pool *pool, pg_table *t, size_
     k->column = (int16_t)pg_u16(columns + 2 * i);
     k->collation = pg_u32(collations + 4 * i);
     k->operator_class = pg_u32(classes + 4 * i);
-    k->builtin_class = k->operator_class != 0 && k->operator_class < PG_FIRST_USER_OID;
     row->index.expressions |= k->column == 0;
   }
   row->index.key_count = (uint16_t)count;
@@ -535,6 +535,15 @@ static bool take_collation(loader *l, pg_table *t, host_error *err)
   return true;
 }
 
+static bool take_opclass(loader *l, pg_table *t, host_error *err)
+{
+  pg_opclass_row *row = pg_vec_add(&l->rows->opclasses, sizeof(pg_opclass_row));
+  if (row == NULL)
+    return pg_no_memory(err);
+  *row = (pg_opclass_row){.fate = t->fate, .oid = pg_table_u32(t, 0), .type = pg_table_u32(t, 1)};
+  return true;
+}
+
 static bool take_enum(loader *l, pg_table *t, host_error *err)
 {
   pg_enum_row *row = pg_vec_add(&l->rows->enums, sizeof(pg_enum_row));
@@ -563,12 +572,14 @@ static bool load_described(loader *l, host_error *err)
 #define READ(oid, name, columns, take) read_catalog(l, oid, name, columns, sizeof columns / sizeof *columns, take, err)
   static const char *const inherits[] = {"inhrelid", "inhparent"};
   static const char *const collation[] = {"oid", "collisdeterministic"};
+  static const char *const opclass[] = {"oid", "opcintype"};
   static const char *const namespace[] = {"oid", "nspname"};
   return READ(OID_NAMESPACE, "pg_namespace", namespace, take_namespace) && READ(OID_TYPE, "pg_type", type, take_type) &&
          READ(OID_INDEX, "pg_index", index, take_index) &&
          READ(OID_CONSTRAINT, "pg_constraint", constraint, take_constraint) &&
          READ(OID_INHERITS, "pg_inherits", inherits, take_inherits) &&
-         READ(OID_COLLATION, "pg_collation", collation, take_collation);
+         READ(OID_COLLATION, "pg_collation", collation, take_collation) &&
+         READ(OID_OPCLASS, "pg_opclass", opclass, take_opclass);
 #undef READ
 }
 
@@ -611,5 +622,6 @@ void pg_rows_free(pg_rows *rows)
   pg_vec_free(&rows->constraints);
   pg_vec_free(&rows->inherits);
   pg_vec_free(&rows->collations);
+  pg_vec_free(&rows->opclasses);
   pg_vec_free(&rows->enums);
 }

@@ -61,6 +61,11 @@ typedef struct pg_collation_row {
   bool deterministic;
 } pg_collation_row;
 
+typedef struct pg_opclass_row {
+  pg_fate fate;
+  uint32_t oid, type;
+} pg_opclass_row;
+
 typedef struct pg_enum_row {
   pg_fate fate;
   uint32_t oid;
@@ -77,6 +82,7 @@ typedef struct pg_rows {
   pg_vec constraints; /* of pg_constraint_row */
   pg_vec inherits;    /* of pg_inherits_row */
   pg_vec collations;  /* of pg_collation_row */
+  pg_vec opclasses;   /* of pg_opclass_row */
   pg_vec enums;       /* of pg_enum_row */
   char directory[PG_PATH_MAX]; /* of the database */
   pg_relmap map;               /* of the database */
