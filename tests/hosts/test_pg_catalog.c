@@ -6,6 +6,7 @@
 #include "support/pg/pg_catalog.h"
 #include "support/pg/pg_key.h"
 #include "support/runner.h"
+#include "support/wal/crc32c.h"
 #include "support/wal/wal_reader.h"
 
 #include <stdio.h>
@@ -378,7 +379,7 @@ START_TEST(damaged_catalog)
 }
 END_TEST
 
-START_TEST(unclean_directory)
+START_TEST(wrong_directory)
 {
   char *dir = make_tree();
   copy_tree(data_path("pg15-sample/data"), dir);
@@ -397,6 +398,33 @@ START_TEST(unclean_directory)
   expect(&err, "is not a directory");
   ck_assert(!try_open("/nonexistent", "sample", &err));
   expect(&err, "/nonexistent/PG_VERSION: No such file or directory");
+  remove_tree(dir);
+  free(dir);
+}
+END_TEST
+
+/* Every state but the one in which all is on disk is refused. */
+START_TEST(state_of_the_directory)
+{
+  char *dir = make_tree();
+  copy_tree(data_path("pg15-sample/data"), dir);
+  size_t len;
+  uint8_t *bytes = read_file(dir, "global/pg_control", &len);
+  host_error err;
+  for (uint8_t state = 0; state <= PG_STATE_IN_PRODUCTION; state++) {
+    bytes[16] = state;
+    uint32_t crc = crc32c(bytes, 288);
+    for (int i = 0; i < 4; i++, crc >>= 8)
+      bytes[288 + i] = (uint8_t)crc;
+    write_file(dir, "global/pg_control", bytes, len);
+    ck_assert_msg(try_open(dir, "sample", &err) == (state == PG_STATE_SHUT_DOWN), "state %u", state);
+    if (state != PG_STATE_SHUT_DOWN) {
+      expect(&err, "was not stopped cleanly");
+      expect(&err, pg_control_state_name(state));
+      expect(&err, dir);
+    }
+  }
+  free(bytes);
   remove_tree(dir);
   free(dir);
 }
@@ -448,7 +476,8 @@ int main(void)
   tcase_add_loop_test(tc, everything_fits_together, 0, 3);
   tcase_add_loop_test(tc, every_row_of_the_log_has_a_relation, 0, 3);
   tcase_add_loop_test(tc, damaged_catalog, 0, NEEDED);
-  tcase_add_test(tc, unclean_directory);
+  tcase_add_test(tc, wrong_directory);
+  tcase_add_test(tc, state_of_the_directory);
   tcase_add_loop_test(tc, random_damage, 0, 2);
   tcase_set_timeout(tc, 60);
   suite_add_tcase(suite, tc);

@@ -66,6 +66,7 @@ COMPARE_ROWS(compare_indexes, pg_index_row, index.oid)
 COMPARE_ROWS(compare_constraints, pg_constraint_row, key.oid)
 COMPARE_ROWS(compare_inherits, pg_inherits_row, child)
 COMPARE_ROWS(compare_opclasses, pg_opclass_row, oid)
+COMPARE_ROWS(compare_collations, pg_collation_row, oid)
 COMPARE_ROWS(compare_enums, pg_enum_row, oid)
 
 static int compare_attributes(const void *pa, const void *pb)
@@ -153,21 +154,37 @@ static bool schema_name(char out[64], const builder *b, uint32_t oid)
   return true;
 }
 
-/* The collation tells equal from different by more than the bytes. */
-static bool is_nondeterministic(const builder *b, uint32_t collation)
+/* The first row of a collation, and whether there is one. */
+static size_t first_collation(const builder *b, uint32_t collation, bool *exists)
 {
   const pg_collation_row *rows = b->rows->collations.items;
-  for (size_t i = 0; collation != 0 && i < b->rows->collations.count; i++)
-    if (rows[i].oid == collation && !rows[i].deterministic)
-      return true;
-  return false;
+  size_t low = 0, high = b->rows->collations.count;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (rows[mid].oid < collation)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  *exists = low < b->rows->collations.count && rows[low].oid == collation;
+  return low;
 }
 
 static bool collation_exists(const builder *b, uint32_t collation)
 {
+  bool exists;
+  first_collation(b, collation, &exists);
+  return exists;
+}
+
+/* The collation tells equal from different by more than the bytes, in any of its stored versions. */
+static bool is_nondeterministic(const builder *b, uint32_t collation)
+{
   const pg_collation_row *rows = b->rows->collations.items;
-  for (size_t i = 0; i < b->rows->collations.count; i++)
-    if (rows[i].oid == collation)
+  bool exists;
+  size_t i = first_collation(b, collation, &exists);
+  for (; exists && i < b->rows->collations.count && rows[i].oid == collation; i++)
+    if (!rows[i].deterministic)
       return true;
   return false;
 }
@@ -631,6 +648,7 @@ bool pg_catalog_build(pg_catalog *cat, pg_rows *rows, const pg_cluster *cluster,
 {
   builder b = {.cat = cat, .rows = rows, .cluster = cluster};
   sort(&rows->namespaces, sizeof(pg_namespace_row), compare_namespaces);
+  sort(&rows->collations, sizeof(pg_collation_row), compare_collations);
   bool ok = build_types(&b, err) && build_labels(&b, err) && build_relations(&b, err) && build_lists(&b, err) &&
             build_indexes(&b, err) && build_foreign_keys(&b, err) && build_partitions(&b, err);
   if (ok) {

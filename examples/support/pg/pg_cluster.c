@@ -77,11 +77,12 @@ static bool read_databases(pg_cluster *c, host_error *err)
 
 static bool check_clean(const pg_cluster *c, host_error *err)
 {
-  if (c->control.state == PG_STATE_SHUT_DOWN || c->control.state == PG_STATE_SHUT_DOWN_IN_RECOVERY)
+  if (c->control.state == PG_STATE_SHUT_DOWN)
     return true;
   return host_fail(err,
-                   "%.400s: the server was not stopped cleanly (pg_control says: %s), so the catalogs on disk may be older "
-                   "than the WAL; let a server recover it and stop it, then read it again",
+                   "%.400s: the server was not stopped cleanly as a primary (pg_control says: %s), so the catalogs on disk "
+                   "may be older than the WAL; let a server recover it (a standby: promote it) and stop it, then read it "
+                   "again",
                    c->path, pg_control_state_name(c->control.state));
 }
 

@@ -2,10 +2,11 @@
  * A cold data directory as a whole: its version and control file, its shared map of relation files, its commit log, the
  * list of its databases. Read-only; nothing in the directory is ever written.
  *
- * The catalogs that are read from the data files are those of the end of the WAL only if the server was stopped cleanly:
- * then everything is on disk. After a crash, or in a copy of a running server, the files may lag behind the WAL by as
- * much as a checkpoint interval, and rows decoded with them could silently be wrong. Such a directory is refused, with
- * its state and the way out in the message.
+ * The catalogs that are read from the data files are those of the end of the WAL only if the server was stopped cleanly
+ * as a primary: then everything is on disk. After a crash, or in a copy of a running server, the files may lag behind the
+ * WAL by as much as a checkpoint interval, and rows decoded with them could silently be wrong. A standby that was stopped
+ * in recovery is no better: if no checkpoint record was replayed since its last restart point, it stops without writing
+ * its buffers. Such a directory is refused, with its state and the way out in the message.
  */
 #ifndef SUPPORT_PG_CLUSTER_H
 #define SUPPORT_PG_CLUSTER_H
