@@ -17,6 +17,7 @@ if [ "$(id -u)" = 0 ]; then # a server refuses to run as root
   id postgres >/dev/null 2>&1 || { echo "run as root, and there is no user postgres"; exit 77; }
   as="setpriv --reuid=postgres --regid=postgres --clear-groups --reset-env"
   chown postgres "$top"
+  $as test -w "$top" || { echo "the user postgres cannot reach $top"; exit 77; }
 fi
 chmod 755 "$top"
 pg() { cmd=$1; shift; (cd "$top" && $as env LC_ALL=C TZ=UTC "$PGBIN/$cmd" "$@"); }
