@@ -5,6 +5,7 @@
 #ifndef TWPA_SCHEDULER_H
 #define TWPA_SCHEDULER_H
 
+#include <twpa/plan.h>
 #include <twpa/progress.h>
 #include <twpa/simulate.h>
 
@@ -27,13 +28,13 @@
  * }
  * @enddot
  *
- * **Who may run.** A transaction is ready when all its predecessors have committed (with early start: when those
- * whose edge the target's own locks protect have been executed). Of the ready ones the smallest sequence number
- * goes first. Two limits hold others back: `running_max`, how many are being executed, and `open_max`, how many are
- * open on the target (executing, or executed and waiting for their commit turn). The *head*, which is the lowest
- * transaction that is not done, is exempt from `running_max`, and under commit order a place of `open_max` is kept
- * for it as long as it is not open: no limit can ever keep the head from running, and there are never more than
- * `open_max` open.
+ * **Who may run.** A transaction is ready when all its predecessors have committed (with
+ * twpa_plan_options::early_start: when those whose edge the target's own locks protect have been executed). Of the
+ * ready ones the smallest sequence number goes first. Two limits hold others back: `running_max`, how many are
+ * being executed, and `open_max`, how many are open on the target (executing, or executed and waiting for their
+ * commit turn). The *head*, which is the lowest transaction that is not done, is exempt from `running_max`, and a
+ * place of `open_max` is kept for it as long as it is not open: no limit can ever keep the head from running, and
+ * there are never more than `open_max` open.
  *
  * **Who may commit.** Under global commit order only the head; by groups, the first of each group it belongs to; in
  * free order everybody who has been executed.
@@ -54,9 +55,6 @@
  */
 
 TWPA_BEGIN_DECLS
-
-struct twpa_plan;
-struct twpa_access_set;
 
 /** A scheduler over one plan. Opaque; one thread at a time. */
 typedef struct twpa_scheduler twpa_scheduler;
@@ -121,13 +119,12 @@ typedef struct twpa_wait {
 /** Options of twpa_scheduler_new(); zero means the default everywhere. */
 typedef struct twpa_scheduler_options {
   size_t struct_size;    /**< sizeof(twpa_scheduler_options) of the caller. */
-  uint32_t commit_order; /**< One of #twpa_commit_order; 0 is global. */
   /**
-   * 1: a successor may start when its predecessor has been executed, over edges that the plan has marked as
-   * protected by the target's locks. Only under a commit order, and for a target at READ COMMITTED; otherwise
-   * #TWPA_E_INVAL.
+   * One of #twpa_commit_order; 0 is global. Anything else needs a plan made with
+   * twpa_plan_options::free_commit_order, so that the plan leaves out nothing that only a global order protects.
    */
-  uint32_t early_start;
+  uint32_t commit_order;
+  uint32_t reserved;    /**< 0. */
   uint64_t running_max; /**< How many may be executed at the same time. 0: no limit. */
   uint64_t open_max;    /**< How many may be open on the target, executing ones included. 0: no limit. */
   /**
@@ -137,12 +134,18 @@ typedef struct twpa_scheduler_options {
   uint64_t window_max;
   /** How often a transaction is retried as the head before it has to run alone. 0: twice. */
   uint64_t retries_max;
-  twpa_progress *progress; /**< Borrowed, told of every submission and every commit; NULL: none. */
-  /** Borrowed, filled with every submission and its dependencies; NULL: none. Costs memory without bound. */
+  /** Borrowed, told of every submission and every commit; NULL: none. See twpa_scheduler_set_progress(). */
+  twpa_progress *progress;
+  /**
+   * Borrowed, filled with every submission and its dependencies; NULL: none. Costs memory without bound, and much
+   * time unless the plan has twpa_plan_options::explain. If memory runs out, submissions go on and the recording is
+   * spoiled: twpa_simulate() then refuses it.
+   */
   twpa_recording *recording;
   /**
    * Told when an executed transaction begins to wait for its commit turn (#TWPA_WAIT_COMMIT_TURN: it keeps its
-   * locks on the target while it waits), so that a database host can feed its own deadlock detector. The wait is
+   * locks on the target while it waits), so that a database host can feed its own deadlock detector. It waits for
+   * the holder and, through it, for every earlier transaction of its commit order that is not done. The wait is
    * over when twpa_scheduler_next_commit() or twpa_scheduler_next_rollback() gives the waiter out. In a cycle the
    * victim is always the *later* transaction: interrupt it, roll it back and report #TWPA_FAIL_CONFLICT. NULL:
    * nobody is told.
@@ -172,7 +175,7 @@ typedef struct twpa_scheduler_counters {
   uint64_t running_high;   /**< The most that were executed at the same time. */
   uint64_t open_high;      /**< The most that were open at the same time. */
   uint64_t starts;         /**< How often a transaction was given out to be executed. */
-  uint64_t early_starts;   /**< Of those, before all predecessors had committed. */
+  uint64_t early;          /**< How often one became ready before all its predecessors had committed. */
   uint64_t conflicts;      /**< Reports of #TWPA_FAIL_CONFLICT, or counted as such. */
   uint64_t errors;         /**< Reports of #TWPA_FAIL_ERROR. */
   uint64_t cancels;        /**< Reports of #TWPA_FAIL_CANCELLED from transactions that had to be rolled back. */
@@ -189,15 +192,16 @@ typedef struct twpa_scheduler_counters {
 #define TWPA_SCHEDULER_COUNTERS_INIT sizeof(twpa_scheduler_counters)
 
 /**
- * Creates a scheduler over a plan that is empty and has no other scheduler.
+ * Creates a scheduler over a plan in which nothing is unfinished and that has no other scheduler.
  * @param[out]    scheduler  the object
  * @param[in,out] plan       borrowed until the scheduler is freed; the host no longer adds to it or completes in it
  * @param[in]     options    copied; NULL for the defaults
  * @param[in]     allocator  copied; NULL for the C library's
- * @return #TWPA_OK; #TWPA_E_INVAL for wrong options or allocator; #TWPA_E_UNSUPPORTED for options that this build
- *         does not know; #TWPA_E_STATE if the plan is in use; #TWPA_E_NOMEM.
+ * @return #TWPA_OK; #TWPA_E_INVAL for wrong options or allocator, or a commit order that does not fit the plan;
+ *         #TWPA_E_UNSUPPORTED for options that this build does not know; #TWPA_E_STATE if something in the plan is
+ *         unfinished; #TWPA_E_NOMEM.
  */
-TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_new(twpa_scheduler **scheduler, struct twpa_plan *plan,
+TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_new(twpa_scheduler **scheduler, twpa_plan *plan,
                                                        const twpa_scheduler_options *options,
                                                        const twpa_allocator *allocator);
 
@@ -215,12 +219,39 @@ TWPA_API void twpa_scheduler_free(twpa_scheduler *scheduler);
  * @param[in]     task       handed back when it is given out; never looked at
  * @return #TWPA_OK; #TWPA_E_LIMIT if a window is full (scheduler, plan or progress): apply some and call again;
  *         #TWPA_E_INVAL if the end position of the set is not above the last one's; #TWPA_E_EXISTS if the progress
- *         says that it is applied already; #TWPA_E_STATE after a stop; #TWPA_E_NOMEM; #TWPA_E_REENTRANT. On failure
- *         everything is as it was.
+ *         says that it is applied already; #TWPA_E_STATE after a stop; #TWPA_E_NOMEM; #TWPA_E_REENTRANT. Whatever
+ *         twpa_plan_add() returns besides. On failure everything is as it was.
  * @note The cost of adding to the plan, plus O(1) amortised.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_submit(twpa_scheduler *scheduler, uint64_t *seq,
-                                                          struct twpa_access_set *set, void *task);
+                                                          const twpa_access_set *set, void *task);
+
+/**
+ * Like twpa_scheduler_submit(), with commit-order groups (for example one per set of tables that readers look at
+ * together). Under #TWPA_COMMIT_ORDER_GROUPS, transactions with a group in common commit in order;
+ * twpa_scheduler_submit() gives a transaction all groups. Under the other orders the groups are only recorded.
+ * @param[in,out] scheduler  the object
+ * @param[out]    seq        its sequence number
+ * @param[in]     set        its accesses
+ * @param[in]     task       handed back when it is given out
+ * @param[in]     groups     its groups, one bit each; 0: it commits when it likes
+ * @return as twpa_scheduler_submit().
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_submit_groups(twpa_scheduler *scheduler, uint64_t *seq,
+                                                                 const twpa_access_set *set, void *task,
+                                                                 uint64_t groups);
+
+/**
+ * Gives one of several streams that share the plan a progress object of its own: it is told of the transactions
+ * whose set was begun with this origin, instead of twpa_scheduler_options::progress.
+ * @param[in,out] scheduler  the object
+ * @param[in]     origin     the host's number for the stream
+ * @param[in]     progress   borrowed until the scheduler is freed; NULL: its transactions are not tracked
+ * @return #TWPA_OK; #TWPA_E_EXISTS if the origin has one; #TWPA_E_STATE after the first submission; #TWPA_E_LIMIT
+ *         for more than 65,000 of them; #TWPA_E_NOMEM; #TWPA_E_REENTRANT.
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_set_progress(twpa_scheduler *scheduler, uint64_t origin,
+                                                                twpa_progress *progress);
 
 /**
  * Gives out the ready transaction with the smallest sequence number, to be executed and left open.
@@ -320,17 +351,20 @@ TWPA_API int twpa_scheduler_is_doomed(const twpa_scheduler *scheduler, uint64_t 
 
 /**
  * Completes a transaction without running it: an empty one, or one that the host decides to leave out. It still
- * takes its place in the order: it is done when its predecessors are, because chains of dependencies run through
- * it. The task is not given out any more. Skipping the transaction before which the scheduler has stopped lets
+ * takes its place: it is done when its predecessors are, because chains of dependencies run through it. The task is
+ * not given out any more. Skipping the transaction before which the scheduler has stopped lets
  * twpa_scheduler_resume() go on behind it.
  * @param[in,out] scheduler  the object
  * @param[in]     seq        a transaction that is not open
- * @return #TWPA_OK; #TWPA_E_STATE if it is open or done; #TWPA_E_NOTFOUND if there is no such transaction;
- *         #TWPA_E_REENTRANT.
- * @note O(1), plus what becomes ready and is skipped too. A plan with row memory must be told which rows it would
- *       have touched (see the plan).
+ * @param[in]     outcome    #TWPA_DONE_COMMITTED if there was nothing to apply, or the target has it already;
+ *                           #TWPA_DONE_SKIPPED if it is left out although it has changes
+ * @return #TWPA_OK; #TWPA_E_INVAL for a wrong @p outcome; #TWPA_E_STATE if it is open, done, or skipped already;
+ *         #TWPA_E_NOTFOUND if there is no such transaction; #TWPA_E_NOMEM (only for #TWPA_DONE_SKIPPED, with
+ *         nothing changed); #TWPA_E_REENTRANT.
+ * @note O(1), plus what becomes ready and is skipped too. If memory runs out later, when its turn comes, it is
+ *       tried again at every report and question until it succeeds.
  */
-TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_skip(twpa_scheduler *scheduler, uint64_t seq);
+TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_skip(twpa_scheduler *scheduler, uint64_t seq, uint32_t outcome);
 
 /**
  * Stops before a transaction: it and all later ones are neither started nor committed any more; those among them
@@ -375,7 +409,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_state(const twpa_scheduler *s
  * @param[in]  scheduler  the object
  * @param[out] wait       filled in; kind #TWPA_WAIT_NONE if it does not wait
  * @param[in]  seq        its sequence number
- * @return #TWPA_OK; #TWPA_E_NOTFOUND if it was never submitted. O(window) for dependencies, else O(1).
+ * @return #TWPA_OK; #TWPA_E_NOTFOUND if it was never submitted. For dependencies as twpa_plan_explain(), else O(1).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_wait_of(const twpa_scheduler *scheduler, twpa_wait *wait,
                                                            uint64_t seq);

@@ -39,14 +39,12 @@ enum twpa_commit_order {
 /** What holds a schedule back at one moment; index into twpa_simulation::bound. */
 enum twpa_bound {
   TWPA_BOUND_NONE = 0,         /**< Nothing: every worker is busy and no transaction waits for one. */
-  TWPA_BOUND_DEPENDENCIES = 1, /**< Workers are idle; what is left waits for predecessors under way. */
+  TWPA_BOUND_DEPENDENCIES = 1, /**< Workers are idle; all else waits for predecessors under way. */
   TWPA_BOUND_EXECUTING = 2,    /**< A ready transaction (or a commit) waits for a worker. */
   TWPA_BOUND_OPEN = 3,         /**< Workers are idle; a ready transaction waits because `open_max` are open. */
-  /**
-   * Workers are idle; something waits for a predecessor that has been executed and waits for its own commit turn.
-   */
+  /** Workers are idle, nothing is ready, and an executed transaction waits for an earlier one to commit. */
   TWPA_BOUND_COMMIT_ORDER = 4,
-  TWPA_BOUND_WINDOW = 5, /**< Workers are idle; more transactions are kept out by `window_max`. */
+  TWPA_BOUND_WINDOW = 5, /**< Workers are idle; `window_max` keeps one out that could run. */
   TWPA_BOUND_COUNT = 6   /**< Number of values. */
 };
 
@@ -60,7 +58,7 @@ typedef struct twpa_simulation_options {
   uint64_t open_max;     /**< How many may be open (executing, or executed and not yet committed). 0: no limit. */
   uint64_t window_max;   /**< How many may lie between the low watermark and the newest one submitted. 0: no limit. */
   uint32_t commit_order; /**< One of #twpa_commit_order. */
-  uint32_t early_start;  /**< 1: an edge marked early lets its successor start when the predecessor is executed. */
+  uint32_t early_start;  /**< 1: over early edges start when the predecessor is executed; global order. */
 } twpa_simulation_options;
 
 /** Initialiser of #twpa_simulation_options. */
@@ -113,7 +111,8 @@ TWPA_API void twpa_recording_free(twpa_recording *recording);
  *                           last
  * @param[in]     groups     its commit-order groups, one bit each
  * @param[in]     floor      every transaction up to this sequence number must be committed first; 0 for none
- * @return #TWPA_OK; #TWPA_E_INVAL if @p seq is not the next or @p floor not below it; #TWPA_E_NOMEM.
+ * @return #TWPA_OK; #TWPA_E_INVAL if @p seq is not the next or @p floor not below it; #TWPA_E_LIMIT if the sum of
+ *         all costs would not fit into 64 bits; #TWPA_E_NOMEM.
  * @note O(1) amortised.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_recording_add(twpa_recording *recording, uint64_t seq, uint64_t groups,
@@ -161,8 +160,8 @@ TWPA_API uint64_t twpa_recording_count(const twpa_recording *recording);
  * @param[in]     options    the limits; NULL for none at all, under global commit order
  * @param[in]     allocator  for the working memory, given back before the return; NULL for the C library's
  * @return #TWPA_OK; #TWPA_E_INVAL for wrong options, a wrong struct_size or too small a @p count;
- *         #TWPA_E_UNSUPPORTED for options that this build does not know; #TWPA_E_NOMEM. On failure nothing is
- *         written to @p result.
+ *         #TWPA_E_UNSUPPORTED for options that this build does not know; #TWPA_E_STATE if a scheduler could not
+ *         record everything for want of memory; #TWPA_E_NOMEM. On failure nothing is written to @p result.
  * @note O((n + edges) log n) for n transactions.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_simulate(const twpa_recording *recording, twpa_simulation *result,

@@ -368,7 +368,7 @@ static bool get_varint(uint64_t *n, const unsigned char *buf, size_t *at, size_t
   return false;
 }
 
-/* Walks the stretches above a watermark: those of this life (with one more transaction taken as done) and the restored. */
+/* Walks the stretches above a watermark: those of this life (one more transaction taken as done) and the restored. */
 typedef struct walk {
   const twpa_progress *p;
   uint64_t extra;  /* an ordinal taken as done, or 0 */

@@ -4,7 +4,7 @@
 
 #include <twpa/progress.h>
 
-/* Checks and reserves everything for a twpa_progress_submitted(lsn), which then cannot fail if seq is above all others. */
+/* Checks and reserves all for a twpa_progress_submitted(lsn), which then cannot fail if seq is above all others. */
 twpa_status twpa__progress_reserve(twpa_progress *p, twpa_lsn lsn);
 
 #endif

@@ -68,6 +68,8 @@ plan plan 3
 plan scheduler 4
 plan progress 4
 plan simulate 4
+plan recording 4
+plan seqset 2
 TABLE
 trap 'rm -f "${TMPDIR:-/tmp}/twpa-floors.$$"' EXIT
 

@@ -1,0 +1,100 @@
+/* Inside of a scheduler: shared by the part that hands out work and the part that deals with failures. */
+#ifndef TWPA_PLAN_SCHEDULER_H
+#define TWPA_PLAN_SCHEDULER_H
+
+#include "plan/seqset.h"
+
+#include <twpa/scheduler.h>
+
+#define TWPA__NO_WORKER UINT32_MAX
+#define TWPA__NO_PROGRESS UINT16_MAX
+
+typedef struct twpa__task {
+  void *task;
+  uint64_t groups;      /* commit-order groups */
+  uint64_t tries;       /* failures that counted */
+  uint32_t hint;        /* the worker that executed its last predecessor */
+  uint32_t worker;      /* who executes it */
+  uint32_t groups_left; /* groups in which it is not the first */
+  uint16_t progress;    /* which progress object is told, or none */
+  uint8_t state;        /* enum twpa_task_state */
+  uint8_t passed;       /* how often another one was preferred */
+  bool skip;            /* completes without being run */
+  uint8_t outcome;      /* of a skip */
+  bool doomed;          /* open, and must be rolled back */
+  bool executed;        /* the plan was told so */
+  bool alone;           /* its next run is alone */
+  uint8_t reserved[3];
+} twpa__task;
+
+/* The transactions of one commit-order group that are not done, in order; some behind the first may be. */
+typedef struct twpa__order {
+  uint64_t *seqs; /* a ring */
+  size_t cap;     /* a power of two, or 0 */
+  size_t head, count;
+} twpa__order;
+
+typedef struct twpa__origin {
+  uint64_t origin;
+  twpa_progress *progress;
+} twpa__origin;
+
+struct twpa_scheduler {
+  twpa__mem mem;
+  twpa_plan *plan;
+  twpa_scheduler_options options;
+  twpa__task *tasks; /* ring by sequence number */
+  size_t cap;        /* its length, a power of two */
+  uint64_t low;      /* low watermark: everything up to here is done */
+  uint64_t last;     /* newest submitted */
+  uint64_t stop;     /* nothing from here on; 0: no stop */
+  uint64_t alone;    /* the head that has to run alone; 0: none */
+  twpa__seqset ready;      /* state READY */
+  twpa__seqset turns;      /* EXECUTED, may commit */
+  twpa__seqset rollbacks;  /* doomed and not given out for rollback yet */
+  twpa__seqset skips;      /* ready to be completed without being run */
+  twpa__order *orders;     /* 64, by group; NULL unless commits are ordered by groups */
+  twpa__origin *origins;
+  size_t norigins, origins_cap;
+  uint64_t doomed;  /* how many are open and doomed */
+  uint64_t waiting; /* in this state */
+  uint64_t running, open;
+  bool busy; /* inside the callback */
+  twpa_scheduler_counters counters; /* those kept by hand */
+};
+
+static inline twpa__task *twpa__task_at(const twpa_scheduler *s, uint64_t seq)
+{
+  return &s->tasks[seq & (s->cap - 1)];
+}
+
+static inline bool twpa__is_open(const twpa__task *t)
+{
+  return t->state == TWPA_TASK_RUNNING || t->state == TWPA_TASK_EXECUTED || t->state == TWPA_TASK_COMMITTING;
+}
+
+/* May not start or commit because of a stop. */
+static inline bool twpa__is_stopped(const twpa_scheduler *s, uint64_t seq)
+{
+  return s->stop != 0 && seq >= s->stop;
+}
+
+/* --- scheduler.c ------------------------------------------------------------------------------------------------- */
+
+/* A task that was submitted and is not done, else NULL with *st saying why (NOTFOUND, or STATE if it is done). */
+twpa__task *twpa__live_task(const twpa_scheduler *s, uint64_t seq, twpa_status *st);
+/* Takes what the plan has made ready; worker: who executed what made it so. */
+void twpa__take_ready(twpa_scheduler *s, uint32_t worker, bool early);
+/* No longer on the target, and not for its own fault: READY or WAITING, as the plan has it. */
+void twpa__reset_task(twpa_scheduler *s, uint64_t seq);
+/* It may commit if it is executed, not doomed, not stopped, and first in its order. */
+void twpa__offer_turn(twpa_scheduler *s, uint64_t seq);
+/* Completes what is skipped and ready; what there is no memory for stays for the next time. */
+void twpa__run_skips(twpa_scheduler *s);
+
+/* --- scheduler_fail.c -------------------------------------------------------------------------------------------- */
+
+/* A failed head becomes ready if nothing that must be rolled back is left, and, to run alone, nothing open. */
+void twpa__retry_head(twpa_scheduler *s);
+
+#endif
