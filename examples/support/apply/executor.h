@@ -93,10 +93,10 @@ void executor_free(executor *ex);
  * Submits a transaction, waiting while a window is full. TWPA_OK; any failure of twpa_scheduler_submit except
  * TWPA_E_LIMIT; TWPA_E_STATE once the executor has stopped.
  */
-twpa_status executor_submit(executor *ex, uint64_t *seq, twpa_access_set *set, void *txn);
+twpa_status executor_submit(executor *ex, uint64_t *seq, const twpa_access_set *set, void *txn);
 
 /* The same for a transaction with nothing to apply: it only takes its place in the order; no callback is called. */
-twpa_status executor_submit_empty(executor *ex, uint64_t *seq, twpa_access_set *set);
+twpa_status executor_submit_empty(executor *ex, uint64_t *seq, const twpa_access_set *set);
 
 /*
  * Waits until everything submitted is done, or the executor has stopped and everything before the stop is done.
@@ -114,7 +114,7 @@ bool executor_stopped(executor *ex, uint64_t *seq, uint32_t *reason);
 void executor_lock(executor *ex);
 void executor_unlock(executor *ex);
 
-/* After executor_drain: the spans of one worker in time order, and the sums. */
+/* After executor_drain and before the next submission: the spans of one worker in time order, and the sums. */
 const executor_span *executor_timeline(const executor *ex, unsigned worker, size_t *count);
 void executor_get_times(const executor *ex, executor_times *times);
 unsigned executor_workers(const executor *ex);
