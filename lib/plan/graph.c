@@ -375,7 +375,7 @@ static void release_node(twpa__graph *g, uint32_t low_bits)
 /* Fulfils the edges of a list. Join nodes that are done by it are chained through `newest` and worked off here. */
 static void fulfil(twpa__graph *g, uint32_t e, bool early_are_fulfilled)
 {
-  uint32_t todo = TWPA__NIL;
+  uint32_t pending = TWPA__NIL;
   for (;;) {
     while (e != TWPA__NIL) {
       const twpa__edge edge = twpa__edge_at(g, e);
@@ -390,15 +390,15 @@ static void fulfil(twpa__graph *g, uint32_t e, bool early_are_fulfilled)
       twpa__join *j = &g->joins[edge.to & SEQ_BITS];
       TWPA__ASSERT(j->npred > 0);
       if (--j->npred == 0 && (j->edges != TWPA__NIL || !j->held)) {
-        j->stamp = todo;
-        todo = edge.to & SEQ_BITS;
+        j->stamp = pending;
+        pending = edge.to & SEQ_BITS;
       }
     }
-    if (todo == TWPA__NIL)
+    if (pending == TWPA__NIL)
       return;
-    twpa__join *j = &g->joins[todo];
-    uint32_t join = todo;
-    todo = j->stamp;
+    twpa__join *j = &g->joins[pending];
+    uint32_t join = pending;
+    pending = j->stamp;
     e = j->edges;
     j->edges = TWPA__NIL;
     early_are_fulfilled = false;
