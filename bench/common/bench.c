@@ -124,7 +124,8 @@ bool bench_compare(const char *title, const char *unit, bench_case *cases, size_
       run_once(&cases[round % 2 == 0 ? i : ncases - 1 - i], n, round > 0 ? round - 1 : 0);
   double base[BENCH_MAX_ROUNDS];
   memcpy(base, cases[0].rounds_ns, sizeof base);
-  printf("\n%s\n  %-44s %12s %12s %9s\n", title, "", "median", "fastest", "ratio");
+  printf("\n%s\n  %-44s %12s %12s %9s %9s\n", title, "", "median", "fastest", "ratio", "fastest");
+  double base_min = 0;
   for (size_t i = 0; i < ncases; i++) {
     double ratios[BENCH_MAX_ROUNDS], sorted[BENCH_MAX_ROUNDS];
     for (size_t r = 0; r < self.rounds; r++) {
@@ -134,7 +135,10 @@ bool bench_compare(const char *title, const char *unit, bench_case *cases, size_
     cases[i].ratio = median(ratios, self.rounds);
     cases[i].ns = median(sorted, self.rounds);
     cases[i].ns_min = sorted[0];
-    printf("  %-44s %9.2f ns %9.2f ns %8.2fx\n", cases[i].name, cases[i].ns, cases[i].ns_min, cases[i].ratio);
+    base_min = i == 0 ? sorted[0] : base_min;
+    cases[i].ratio_min = sorted[0] > 0 ? base_min / sorted[0] : 0;
+    printf("  %-44s %9.2f ns %9.2f ns %8.2fx %8.2fx\n", cases[i].name, cases[i].ns, cases[i].ns_min, cases[i].ratio,
+           cases[i].ratio_min);
   }
   printf("  (per %s)\n", unit);
   fflush(stdout);

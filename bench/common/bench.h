@@ -44,6 +44,7 @@ typedef struct bench_case {
   double ns;     /* median */
   double ns_min; /* the fastest round */
   double ratio;  /* how many times as fast as the first case: median over the rounds */
+  double ratio_min; /* the same of the fastest rounds: what is left where others use the machine as well */
   double rounds_ns[BENCH_MAX_ROUNDS];
 } bench_case;
 
