@@ -90,8 +90,8 @@ typedef struct spilling {
 
 static uint64_t stored_bytes(const spilling *s)
 {
-  twpa_reorder_stats stats = {.struct_size = TWPA_REORDER_STATS_INIT};
-  must(twpa_reorder_get_stats(s->c.buffer, &stats) == TWPA_OK, "statistics");
+  twpa_reorder_counters stats = {.struct_size = TWPA_REORDER_COUNTERS_INIT};
+  must(twpa_reorder_stats(s->c.buffer, &stats) == TWPA_OK, "statistics");
   return stats.storage_bytes;
 }
 

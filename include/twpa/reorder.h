@@ -86,9 +86,9 @@ typedef struct twpa_reorder_options {
 /** Start of an initialiser of a #twpa_reorder_options. */
 #define TWPA_REORDER_OPTIONS_INIT sizeof(twpa_reorder_options)
 
-/** Figures of a buffer. Initialise with #TWPA_REORDER_STATS_INIT. Counters start at 0 and never go back. */
-typedef struct twpa_reorder_stats {
-  size_t struct_size;          /**< Set by #TWPA_REORDER_STATS_INIT. */
+/** Figures of a buffer. Initialise with #TWPA_REORDER_COUNTERS_INIT. Counters start at 0 and never go back. */
+typedef struct twpa_reorder_counters {
+  size_t struct_size;          /**< Set by #TWPA_REORDER_COUNTERS_INIT. */
   uint64_t memory_bytes;       /**< Now: memory of the changes held, overhead included: what the limit is about. */
   uint64_t total_bytes;        /**< Now: all memory taken from the allocator, taken transactions included. */
   uint64_t storage_bytes;      /**< Now: bytes in storage that belong to open transactions. */
@@ -112,10 +112,10 @@ typedef struct twpa_reorder_stats {
   uint64_t streamed_blocks;    /**< Stream blocks given out. */
   uint64_t limit_exceeded;     /**< Calls that found the memory limit exceeded. */
   uint64_t toast_dropped;      /**< Chunks of long values that no row followed. */
-} twpa_reorder_stats;
+} twpa_reorder_counters;
 
-/** Start of an initialiser of a #twpa_reorder_stats. */
-#define TWPA_REORDER_STATS_INIT sizeof(twpa_reorder_stats)
+/** Start of an initialiser of a #twpa_reorder_counters. */
+#define TWPA_REORDER_COUNTERS_INIT sizeof(twpa_reorder_counters)
 
 /**
  * Makes a buffer.
@@ -365,11 +365,11 @@ TWPA_API twpa_txn *twpa_reorder_find(const twpa_reorder *reorder, twpa_xid xid);
 
 /**
  * Figures of the buffer.
- * @param[in]  reorder  a buffer; may be called inside callbacks
- * @param[out] stats    filled as far as its struct_size goes
+ * @param[in]     reorder   a buffer; may be called inside callbacks
+ * @param[in,out] counters  filled in up to its struct_size
  * @return #TWPA_OK; #TWPA_E_INVAL for a NULL or a wrong size. O(1).
  */
-TWPA_API twpa_status twpa_reorder_get_stats(const twpa_reorder *reorder, twpa_reorder_stats *stats);
+TWPA_API twpa_status twpa_reorder_stats(const twpa_reorder *reorder, twpa_reorder_counters *counters);
 
 TWPA_END_DECLS
 /** @} */

@@ -59,7 +59,7 @@ struct twpa_reorder {
   uint64_t storage_bytes, storage_segments;
 
   twpa__walk walk; /* for deliveries by callback */
-  twpa_reorder_stats stats; /* the counters; what is "now" is filled in when asked for */
+  twpa_reorder_counters stats; /* the counters; what is "now" is filled in when asked for */
 };
 
 /* --- reorder.c: calls, looking up, making and dropping of transactions --- */

@@ -2,11 +2,11 @@
 #include "base/sized.h"
 #include "decode/reorder.h"
 
-twpa_status twpa_reorder_get_stats(const twpa_reorder *r, twpa_reorder_stats *stats)
+twpa_status twpa_reorder_stats(const twpa_reorder *r, twpa_reorder_counters *counters)
 {
-  if (r == NULL || stats == NULL)
+  if (r == NULL || counters == NULL)
     return TWPA_E_INVAL;
-  twpa_reorder_stats now = r->stats;
+  twpa_reorder_counters now = r->stats;
   now.memory_bytes = r->memory_bytes;
   now.total_bytes = r->mem.live_bytes + r->walk.mem.live_bytes;
   now.storage_bytes = r->storage_bytes;
@@ -17,7 +17,7 @@ twpa_status twpa_reorder_get_stats(const twpa_reorder *r, twpa_reorder_stats *st
   now.taken = r->ntaken;
   now.tuplecids = r->tuplecids;
   now.distributed_bytes = r->versions.held;
-  return twpa__write_sized(stats, &now, sizeof now, sizeof now);
+  return twpa__write_sized(counters, &now, sizeof now, sizeof now);
 }
 
 twpa_lsn twpa_reorder_oldest_lsn(const twpa_reorder *r)

@@ -587,10 +587,10 @@ void kit_check(const twpa_reorder *r)
   ck_assert_msg(broken == NULL, "broken: %s", broken);
 }
 
-twpa_reorder_stats kit_stats(const twpa_reorder *r)
+twpa_reorder_counters kit_stats(const twpa_reorder *r)
 {
-  twpa_reorder_stats stats = {.struct_size = TWPA_REORDER_STATS_INIT};
-  ck_assert_int_eq(twpa_reorder_get_stats(r, &stats), TWPA_OK);
+  twpa_reorder_counters stats = {.struct_size = TWPA_REORDER_COUNTERS_INIT};
+  ck_assert_int_eq(twpa_reorder_stats(r, &stats), TWPA_OK);
   return stats;
 }
 

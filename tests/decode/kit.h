@@ -82,7 +82,7 @@ twpa_reorder *kit_new(kit *k, const twpa_reorder_options *options, const twpa_al
 void kit_done(kit *k, twpa_reorder *r);
 /* Fails the test if a promise of section 9 is broken. */
 void kit_check(const twpa_reorder *r);
-twpa_reorder_stats kit_stats(const twpa_reorder *r);
+twpa_reorder_counters kit_stats(const twpa_reorder *r);
 
 /* One record at `lsn`, ending right behind itself. Each returns the status. */
 twpa_status kit_row(twpa_reorder *r, uint32_t kind, twpa_xid xid, twpa_xid top, twpa_lsn lsn, const char *row);

@@ -39,7 +39,7 @@ START_TEST(interleaved)
   commit(r, 10, 150, 0, NULL);
   expect("begin 10\nins 10 @100 new=a\nins 10 @120 new=c\ndel 10 @140 old=a\ncommit 10\n");
   ck_assert_uint_eq(twpa_reorder_oldest_lsn(r), 0);
-  twpa_reorder_stats s = kit_stats(r);
+  twpa_reorder_counters s = kit_stats(r);
   ck_assert_uint_eq(s.queued_changes, 4);
   ck_assert_uint_eq(s.delivered_txns, 2);
   ck_assert_uint_eq(s.memory_bytes, 0);
@@ -499,8 +499,8 @@ START_TEST(options_are_checked)
   opt = (twpa_reorder_options){.struct_size = 3};
   ck_assert_int_eq(twpa_reorder_new(&other, &opt, &o, NULL, NULL), TWPA_E_INVAL);
   ck_assert_ptr_null(other);
-  twpa_reorder_stats old = {.struct_size = 4};
-  ck_assert_int_eq(twpa_reorder_get_stats(r, &old), TWPA_E_INVAL);
+  twpa_reorder_counters old = {.struct_size = 4};
+  ck_assert_int_eq(twpa_reorder_stats(r, &old), TWPA_E_INVAL);
 }
 END_TEST
 

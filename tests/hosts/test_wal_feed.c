@@ -251,8 +251,8 @@ START_TEST(late_subtransactions_of_what_is_left_out)
   must(&w, end(&w, 0x20, 708, 0, 0)); /* rolled back to a savepoint */
   must(&w, end(&w, 0, 701, 706, DB) && commit(&w, 707));
   log_is(&w, "B707 i C707");
-  twpa_reorder_stats stats = {.struct_size = TWPA_REORDER_STATS_INIT};
-  ck_assert_int_eq(twpa_reorder_get_stats(w.log->reorder, &stats), TWPA_OK);
+  twpa_reorder_counters stats = {.struct_size = TWPA_REORDER_COUNTERS_INIT};
+  ck_assert_int_eq(twpa_reorder_stats(w.log->reorder, &stats), TWPA_OK);
   ck_assert_uint_eq(stats.open_tops + stats.open_subs, 0);
   close_feed(&w);
 }
@@ -363,8 +363,8 @@ START_TEST(transactions_lost_in_a_crash)
   world w = open_feed(800);
   must(&w, running(&w, 705, 705, 0) && insert(&w, 705) && insert(&w, 706));
   must(&w, running(&w, 720, 720, 0));
-  twpa_reorder_stats stats = {.struct_size = TWPA_REORDER_STATS_INIT};
-  ck_assert_int_eq(twpa_reorder_get_stats(w.log->reorder, &stats), TWPA_OK);
+  twpa_reorder_counters stats = {.struct_size = TWPA_REORDER_COUNTERS_INIT};
+  ck_assert_int_eq(twpa_reorder_stats(w.log->reorder, &stats), TWPA_OK);
   ck_assert_uint_eq(stats.open_tops, 0);
   log_is(&w, "");
   close_feed(&w);

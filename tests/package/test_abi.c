@@ -147,11 +147,11 @@ static twpa_status fill_simulation(void *block)
   return simulate(block, NULL);
 }
 
-static twpa_status fill_reorder_stats(void *block)
+static twpa_status fill_reorder_counters(void *block)
 {
   twpa_reorder *reorder;
   ck_assert_int_eq(twpa_reorder_new(&reorder, NULL, &output, NULL, NULL), TWPA_OK);
-  twpa_status status = twpa_reorder_get_stats(reorder, block);
+  twpa_status status = twpa_reorder_stats(reorder, block);
   twpa_reorder_free(reorder);
   return status;
 }
@@ -220,7 +220,7 @@ static const struct_case inputs[] = {
 };
 
 static const struct_case outputs[] = {
-  {"twpa_reorder_stats", sizeof(twpa_reorder_stats), NULL, NULL, fill_reorder_stats},
+  {"twpa_reorder_counters", sizeof(twpa_reorder_counters), NULL, NULL, fill_reorder_counters},
   {"twpa_access_set_counters", sizeof(twpa_access_set_counters), NULL, NULL, fill_set_counters},
   {"twpa_report", sizeof(twpa_report), NULL, NULL, fill_report},
   {"twpa_plan_counters", sizeof(twpa_plan_counters), NULL, NULL, fill_plan_counters},
