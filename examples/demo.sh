@@ -12,7 +12,6 @@ cd "$(dirname "$0")/.."
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 build=build/demo
 
-[ -d examples/twpa_replay ] || fail "the program twpa-replay is not part of this version, so there is nothing to show; see the README"
 require compiler make cmake xxhash uthash
 say "building twpa-replay in $build"
 mkdir -p $build

@@ -191,6 +191,12 @@ static bool never_touched(const stored_table *tb, const entry *e)
   return !e->touch_seq && !e->write_seq && !tb->truncate_seq;
 }
 
+/* Whether the row that is missing behind e can have been there before: of equal whole rows there can be any number. */
+static bool older(const stored_table *tb, const entry *e)
+{
+  return tb->desc.identity < 0 ? !tb->truncate_seq : never_touched(tb, e);
+}
+
 /* The row behind e that this transaction may take: of several equal ones, one that no other open transaction made. */
 static stored_row *pick(const store_txn *t, const stored_table *tb, const entry *e)
 {
@@ -354,7 +360,7 @@ static uint32_t change_locked(store_txn *t, uint32_t table, const store_value *o
   if (dirty(t, e) || (!stored && e->first))
     return met | found(t, STORE_DIRTY, tb, by, NULL);
   bool missing = !stored;
-  if (missing && t->s->recording && never_touched(tb, e)) {
+  if (missing && t->s->recording && older(tb, e)) {
     stored = seed_row(t, table, old, new);
     missing = false;
   }

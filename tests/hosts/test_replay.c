@@ -1,0 +1,241 @@
+/*
+ * The main job from the inside: what is decoded is what the server says, parallel apply equals serial apply however the
+ * threads interleave, and a plan with dependencies taken away is found out.
+ */
+#include "hosts/expected.h"
+#include "support/runner.h"
+#include "twpa_replay/load.h"
+#include "twpa_replay/report.h"
+#include "twpa_replay/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const samples[] = {"pg15-sample", "pg18-dml", "pg18-ddl"};
+#define SAMPLES (sizeof samples / sizeof *samples)
+
+static char data_dir[1024];
+
+static replay_options options_for(const char *sample)
+{
+  snprintf(data_dir, sizeof data_dir, "%s", sample_path(sample));
+  return (replay_options){.data_dir = data_dir, .workers = 4, .commit_order = true};
+}
+
+static void load(replay_model *m, const replay_options *o)
+{
+  host_error err = {{0}};
+  memset(m, 0, sizeof *m);
+  ck_assert_msg(replay_load(m, o, &err), "%s", err.text);
+  ck_assert_msg(replay_describe(m, &err), "%s", err.text);
+}
+
+/* "public.a" or, for a truncate, "public.a, public.b". */
+static void name_of(char *out, size_t cap, const replay_model *m, const replay_change *c)
+{
+  size_t n = 0;
+  snprintf(out, cap, "%s", c->table == REPLAY_NO_TABLE ? "?" : m->tables[c->table].name);
+  for (uint32_t i = 0; c->op == REPLAY_TRUNCATE && i < c->ntables && n < cap; i++)
+    n += (size_t)snprintf(out + n, cap - n, "%s%s", i ? ", " : "", m->tables[c->tables[i]].name);
+}
+
+static void compare_txn(const replay_model *m, const replay_txn *t, const expected_txn *e,
+                        const char *sample)
+{
+  static const char ops[] = {0, 'I', 'U', 'D', 'T'};
+  size_t n = 0;
+  ck_assert_msg((uint32_t)t->xid == e->xid, "%s: transaction %llu where %u was expected", sample,
+                (unsigned long long)t->xid, e->xid);
+  for (uint32_t i = 0; i < t->nchanges; i++) {
+    const replay_change *c = &t->changes[i];
+    char name[600];
+    if (c->op == REPLAY_DDL || c->skip == REPLAY_PERHAPS_NONE)
+      continue;
+    ck_assert_msg(n < e->nchanges, "%s: transaction %u has more than %zu changes", sample, e->xid,
+                  e->nchanges);
+    name_of(name, sizeof name, m, c);
+    ck_assert_msg(ops[c->op] == e->changes[n].op, "%s: transaction %u, change %zu: %c, expected %c",
+                  sample, e->xid, n, ops[c->op], e->changes[n].op);
+    ck_assert_msg(c->table == REPLAY_NO_TABLE || !strcmp(name, e->changes[n].tables),
+                  "%s: transaction %u, change %zu: table %s, expected %s", sample, e->xid, n, name,
+                  e->changes[n].tables);
+    n++;
+  }
+  ck_assert_msg(n == e->nchanges, "%s: transaction %u has %zu changes, expected %zu", sample,
+                e->xid, n, e->nchanges);
+}
+
+/* Every transaction with rows, in the same order, with the same changes of the same tables in the same order. */
+START_TEST(decoded_as_the_server_does)
+{
+  for (size_t s = 0; s < SAMPLES; s++) {
+    replay_options o = options_for(samples[s]);
+    replay_model m;
+    expected e;
+    size_t n = 0, compared = 0;
+    load(&m, &o);
+    expected_read(&e, samples[s]);
+    for (size_t i = 0; i < m.ntxns; i++) {
+      uint32_t rows = 0;
+      for (uint32_t k = 0; k < m.txns[i].nchanges; k++)
+        rows += m.txns[i].changes[k].op != REPLAY_DDL &&
+                m.txns[i].changes[k].skip != REPLAY_PERHAPS_NONE;
+      if (!rows)
+        continue;
+      while (n < e.ntxns && !e.txns[n].nchanges)
+        n++;
+      ck_assert_msg(n < e.ntxns, "%s: more transactions than expected", samples[s]);
+      compare_txn(&m, &m.txns[i], &e.txns[n++], samples[s]);
+      compared += rows;
+    }
+    while (n < e.ntxns && !e.txns[n].nchanges)
+      n++;
+    ck_assert_msg(n == e.ntxns, "%s: transaction %u is missing", samples[s],
+                  n < e.ntxns ? e.txns[n].xid : 0);
+    ck_assert_uint_eq(compared, m.counts.changes);
+    printf("%s: %zu transactions, %zu changes as the server has them\n", samples[s], m.ntxns,
+           compared);
+    expected_free(&e);
+    replay_model_free(&m);
+  }
+}
+END_TEST
+
+START_TEST(the_same_plan_twice)
+{
+  for (size_t s = 0; s < SAMPLES; s++) {
+    replay_options o = options_for(samples[s]);
+    replay_model m;
+    replay_plan a, b;
+    host_error err = {{0}};
+    load(&m, &o);
+    ck_assert_msg(replay_analyse(&a, &m, false, true, &err), "%s", err.text);
+    ck_assert_msg(replay_analyse(&b, &m, false, true, &err), "%s", err.text);
+    ck_assert_uint_eq(a.nedges, b.nedges);
+    for (size_t i = 0; i < a.nedges; i++)
+      ck_assert(!memcmp(&a.edges[i], &b.edges[i], sizeof *a.edges));
+    ck_assert_uint_eq(a.critical_path, b.critical_path);
+    ck_assert_uint_eq(a.counters.keys, b.counters.keys);
+    ck_assert_uint_ge(a.work, a.critical_path);
+    for (int k = 0; k < 2; k++) {
+      ck_assert_uint_eq(a.makespan[k][0], a.work);
+      for (int i = 1; i < REPLAY_WORKER_STEPS; i++) {
+        ck_assert_uint_ge(a.makespan[k][i], a.critical_path);
+        ck_assert_uint_ge(a.makespan[k][i] << i, a.work);
+      }
+    }
+    replay_plan_free(&a);
+    replay_plan_free(&b);
+    replay_model_free(&m);
+  }
+}
+END_TEST
+
+static void prove(replay_model *m, const replay_options *o, const char *sample)
+{
+  replay_result x;
+  replay_plan p = {.nedges = 0};
+  host_error err = {{0}};
+  ck_assert_msg(replay_run(&x, m, o, false, NULL, &err), "%s: %s", sample, err.text);
+  replay_report r = {.options = o, .model = m, .plan = &p, .result = &x};
+  ck_assert_msg(replay_proved(&r), "%s, %u workers, commit order %s, jitter %llu: %s", sample,
+                o->workers, o->commit_order ? "on" : "off", (unsigned long long)o->jitter_seed,
+                replay_why_not(&r));
+  replay_result_free(&x);
+}
+
+/* $TWPA_REPLAY_ROUNDS repetitions of 1 to 16 workers, both commit orders, both policies for unknown values. */
+START_TEST(parallel_equals_serial)
+{
+  static const unsigned few[] = {1, 2, 3, 5, 8, 16};
+  const char *rounds = getenv("TWPA_REPLAY_ROUNDS");
+  uint64_t n = rounds ? strtoull(rounds, NULL, 10) : 1, runs = 0, seed = test_seed(1);
+  replay_options o = options_for(samples[_i]);
+  replay_model m;
+  load(&m, &o);
+  o.jitter = true;
+  for (uint64_t round = 0; round < n; round++)
+    for (unsigned w = 0; w < (rounds ? 16 : sizeof few / sizeof *few); w++)
+      for (unsigned k = 0; k < 4; k++) {
+        o.workers = rounds ? w + 1 : few[w];
+        o.commit_order = k % 2 == 0;
+        o.strict = k >= 2;
+        o.jitter_seed = seed + runs++;
+        if (!rounds && k != w % 4 && k != (w + 1) % 4)
+          continue;
+        prove(&m, &o, samples[_i]);
+      }
+  replay_model_free(&m);
+}
+END_TEST
+
+/* Leaves the changes of one table out of what is planned; of all tables, if it is REPLAY_NO_TABLE. */
+static twpa_status forget_table(void *user, twpa_access_set *set, const replay_model *m,
+                                const replay_txn *txn)
+{
+  uint32_t table = *(const uint32_t *)user, n = 0;
+  replay_txn part = *txn;
+  part.changes = calloc(txn->nchanges + 1u, sizeof *part.changes);
+  for (uint32_t i = 0; i < txn->nchanges; i++)
+    if (txn->changes[i].table != table && table != REPLAY_NO_TABLE)
+      part.changes[n++] = txn->changes[i];
+  part.nchanges = n;
+  twpa_status st = replay_accesses(set, m, &part);
+  free(part.changes);
+  return st;
+}
+
+static bool found_out(replay_model *m, const replay_options *o, uint32_t table)
+{
+  replay_sabotage sabotage = {.user = &table, .accesses = forget_table};
+  replay_result x;
+  host_error err = {{0}};
+  bool ok = replay_run(&x, m, o, false, &sabotage, &err);
+  bool found = !ok || x.violations.count || !x.equal;
+  replay_result_free(&x);
+  return found;
+}
+
+/* A plan that forgets dependencies must be found out, or the proof proves nothing. */
+START_TEST(sabotage_is_found_out)
+{
+  replay_options o = options_for("pg15-sample");
+  replay_model m;
+  load(&m, &o);
+  o.workers = 8;
+  o.jitter = true;
+  for (int free_order = 0; free_order < 2; free_order++) {
+    o.commit_order = !free_order;
+    o.jitter_seed = 17;
+    ck_assert_msg(found_out(&m, &o, REPLAY_NO_TABLE),
+                  "no dependencies at all, and nothing was noticed");
+    static const char *const contended[] = {"public.hot", "public.branches", "public.tellers",
+                                            "public.mailboxes"};
+    for (int i = 0; i < 4; i++) {
+      uint32_t table = 0;
+      bool found = false;
+      while (table < m.ntables && strcmp(m.tables[table].name, contended[i]))
+        table++;
+      ck_assert_uint_lt(table, m.ntables);
+      for (o.jitter_seed = 0; o.jitter_seed < 20 && !found; o.jitter_seed++)
+        found = found_out(&m, &o, table);
+      ck_assert_msg(found, "dependencies of %s were taken away, and nothing was noticed",
+                    contended[i]);
+    }
+  }
+  replay_model_free(&m);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *s = suite_create("replay");
+  TCase *tc = tcase_create("all");
+  tcase_set_timeout(tc, getenv("TWPA_REPLAY_ROUNDS") ? 3600 : 300);
+  tcase_add_test(tc, decoded_as_the_server_does);
+  tcase_add_test(tc, the_same_plan_twice);
+  tcase_add_loop_test(tc, parallel_equals_serial, 0, (int)SAMPLES);
+  tcase_add_test(tc, sabotage_is_found_out);
+  suite_add_tcase(s, tc);
+  return run_suite(s);
+}

@@ -1,0 +1,325 @@
+/* twpa-replay as a user meets it: what it prints, and what it says when something is wrong. */
+#include "hosts/expected.h"
+#include "hosts/program.h"
+#include "support/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The program: a definition of the build. */
+static const char *replay(void)
+{
+  return TWPA_REPLAY;
+}
+
+/* It must fail with exactly one line that has all of these in it. */
+static void fails_with(const char *const *argv, const char *const *needles)
+{
+  program_run r = program(argv);
+  ck_assert_msg(r.status == 1, "status %d: %s", r.status, r.err);
+  ck_assert_msg(r.err_lines == 1 && !strncmp(r.err, "twpa-replay: ", 13), "stderr: %s", r.err);
+  ck_assert_str_eq(r.out, "");
+  for (size_t i = 0; needles[i]; i++)
+    ck_assert_msg(strstr(r.err, needles[i]) != NULL, "\"%s\" is not in: %s", needles[i], r.err);
+  program_free(&r);
+}
+
+#define ARGS(...) ((const char *const[]){replay(), __VA_ARGS__, NULL})
+#define SAYS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+START_TEST(command_line)
+{
+  fails_with((const char *const[]){replay(), NULL}, SAYS("no data directory given"));
+  fails_with(ARGS("--nonsense", "x"), SAYS("unknown option --nonsense"));
+  fails_with(ARGS("somewhere"), SAYS("unexpected argument \"somewhere\""));
+  fails_with(ARGS("-D"), SAYS("-D needs a value"));
+  fails_with(ARGS("-D", "x", "--workers", "0"), SAYS("--workers", "\"0\""));
+  fails_with(ARGS("-D", "x", "--workers=257"), SAYS("--workers", "\"257\""));
+  fails_with(ARGS("-D", "x", "--workers=4x"), SAYS("--workers", "\"4x\""));
+  fails_with(ARGS("-Dx", "--commit-order=maybe"), SAYS("--commit-order", "\"maybe\""));
+  fails_with(ARGS("-Dx", "--from=12"), SAYS("--from", "\"12\""));
+  fails_with(ARGS("-Dx", "--to=0/0"), SAYS("--to", "\"0/0\""));
+  fails_with(ARGS("-Dx", "--to=0/123456789"), SAYS("--to"));
+  fails_with(ARGS("-Dx", "--from=0/20", "--to=0/10"), SAYS("--from lies behind --to"));
+  program_run r = program(ARGS("--help"));
+  ck_assert_int_eq(r.status, 0);
+  ck_assert_ptr_nonnull(strstr(r.out, "Usage: twpa-replay -D DATADIR"));
+  for (const char *p = r.out, *q; *p; p = q + 1) {
+    q = strchr(p, '\n');
+    ck_assert_int_le(q - p, 100);
+  }
+  program_free(&r);
+  r = program(ARGS("--version"));
+  ck_assert_int_eq(r.status, 0);
+  ck_assert(!strncmp(r.out, "twpa-replay ", 12));
+  program_free(&r);
+}
+END_TEST
+
+START_TEST(report)
+{
+  char data[1024];
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  program_run r = program(ARGS("-D", data, "--workers", "3"));
+  ck_assert_msg(r.status == 0, "status %d: %s", r.status, r.err);
+  ck_assert_str_eq(r.err, "");
+  ck_assert_ptr_nonnull(strstr(r.out, "order violations: 0"));
+  ck_assert_ptr_nonnull(strstr(r.out, "PROVED"));
+  for (const char *p = r.out, *q; *p; p = q + 1) {
+    q = strchr(p, '\n');
+    if (strncmp(p, "Source", 6) != 0) /* the path may be long */
+      ck_assert_msg(q - p <= 100, "too wide: %.*s", (int)(q - p), p);
+  }
+  program_free(&r);
+}
+END_TEST
+
+START_TEST(json)
+{
+  static const char *const names[] = {"transactions", "changes",     "keys",         "edges",
+                                      "barriers",     "parallelism", "critical_path"};
+  char data[1024];
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  program_run r = program(ARGS("-D", data, "--json", "--commit-order", "off"));
+  ck_assert_msg(r.status == 0, "status %d: %s", r.status, r.err);
+  ck_assert_str_eq(r.err, "");
+  ck_assert_msg(is_json(r.out), "%s", r.out);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    ck_assert(json_number(r.out, names[i]) > 0);
+  ck_assert(json_number(r.out, "transactions") > 1000);
+  ck_assert(json_number(r.out, "parallelism") > 1);
+  ck_assert(json_number(r.out, "order_violations") == 0);
+  ck_assert_ptr_nonnull(strstr(r.out, "\"equal_to_serial\": true"));
+  program_free(&r);
+}
+END_TEST
+
+START_TEST(drawings)
+{
+  char data[1024], dir[] = "/tmp/twpa-svg-XXXXXX", file[64];
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  ck_assert(mkdtemp(dir) != NULL);
+  program_run r = program(ARGS("-D", data, "--svg", dir, "--workers", "3"));
+  ck_assert_msg(r.status == 0, "status %d: %s", r.status, r.err);
+  program_free(&r);
+  static const char *const names[] = {"graph.svg", "timeline.svg"};
+  for (int i = 0; i < 2; i++) {
+    snprintf(file, sizeof file, "%s/%s", dir, names[i]);
+    ck_assert_msg(access(file, R_OK) == 0, "%s is not there", file);
+    unlink(file);
+  }
+  rmdir(dir);
+  fails_with(ARGS("-D", data, "--svg", "/nowhere/at/all"), SAYS("/nowhere/at/all"));
+}
+END_TEST
+
+START_TEST(part_of_the_log)
+{
+  char data[1024], from[40], to[40];
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  program_run all = program(ARGS("-D", data, "--json"));
+  ck_assert_int_eq(all.status, 0);
+  unsigned a, b, c, d;
+  ck_assert_int_eq(sscanf(strstr(all.out, "\"wal_start\""), "\"wal_start\": \"%x/%x\"", &a, &b), 2);
+  ck_assert_int_eq(sscanf(strstr(all.out, "\"wal_end\""), "\"wal_end\": \"%x/%x\"", &c, &d), 2);
+  unsigned middle = b + (d - b) / 2;
+  snprintf(from, sizeof from, "%X/%X", a, middle);
+  snprintf(to, sizeof to, "%X/%X", a, middle - 1);
+  program_run first = program(ARGS("-D", data, "--json", "--to", to));
+  program_run second = program(ARGS("-D", data, "--json", "--from", from));
+  ck_assert_msg(first.status == 0, "%s", first.err);
+  ck_assert_msg(second.status == 0, "%s", second.err);
+  double n = json_number(first.out, "transactions"), m = json_number(second.out, "transactions");
+  ck_assert(n > 0 && m > 0);
+  ck_assert(n + m == json_number(all.out, "transactions"));
+  program_free(&all);
+  program_free(&first);
+  program_free(&second);
+}
+END_TEST
+
+/* Spoils one thing in a copy, and tells what the message must say. */
+static void spoiled(const char *file, void (*spoil)(unsigned char *content, size_t *size),
+                    const char *const *says)
+{
+  const char *dir = copy_tree(sample_path("pg15-sample"));
+  size_t size;
+  unsigned char *content = copy_open(file, &size);
+  spoil(content, &size);
+  copy_close(file, content, size);
+  fails_with(ARGS("-D", dir), says);
+  copy_free();
+}
+
+static void version_14(unsigned char *content, size_t *size)
+{
+  memcpy(content, "14\n", 3);
+  *size = 3;
+}
+
+static void version_99(unsigned char *content, size_t *size)
+{
+  memcpy(content, "99\n", 3);
+  *size = 3;
+}
+
+static void zero_page(unsigned char *content, size_t *size)
+{
+  memset(content + *size / 2 / 8192 * 8192, 0, 8192);
+}
+
+static void torn_page(unsigned char *content, size_t *size)
+{
+  memset(content + *size / 2 / 8192 * 8192 + 4096, 0, 4096);
+}
+
+static void flip_byte(unsigned char *content, size_t *size)
+{
+  content[*size / 2 + 3000] ^= 0x40;
+}
+
+static void flip_early(unsigned char *content, size_t *size)
+{
+  (void)size;
+  content[40] ^= 1;
+}
+
+static void cut_short(unsigned char *content, size_t *size)
+{
+  (void)content;
+  *size = *size / 2 + 100;
+}
+
+static void cut_to_nothing(unsigned char *content, size_t *size)
+{
+  (void)content;
+  *size = 0;
+}
+
+/* The name of the n-th WAL segment of the sample. */
+static const char *segment(unsigned n)
+{
+  static char name[64];
+  char path[1200];
+  unsigned found = 0;
+  for (unsigned i = 1; i < 200; i++) {
+    snprintf(name, sizeof name, "pg_wal/0000000100000000000000%02X", i);
+    snprintf(path, sizeof path, "%s/%s", sample_path("pg15-sample"), name);
+    if (access(path, R_OK) == 0 && found++ == n)
+      return name;
+  }
+  ck_abort_msg("there are only %u segments", found);
+  return NULL;
+}
+
+START_TEST(bad_directories)
+{
+  fails_with(ARGS("-D", "/nowhere/at/all"), SAYS("/nowhere/at/all"));
+  fails_with(ARGS("-D", "/etc/passwd"), SAYS("/etc/passwd"));
+  char data[1024], empty[] = "/tmp/twpa-empty-XXXXXX";
+  ck_assert(mkdtemp(empty) != NULL);
+  fails_with(ARGS("-D", empty), SAYS(empty));
+  rmdir(empty);
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  fails_with(ARGS("-D", data, "--database", "nosuchdb"), SAYS("nosuchdb"));
+  fails_with(ARGS("-D", data, "--from", "FF/0"), SAYS("FF/0"));
+}
+END_TEST
+
+START_TEST(bad_files)
+{
+  spoiled("PG_VERSION", version_14, SAYS("PG_VERSION", "14"));
+  spoiled("PG_VERSION", version_99, SAYS("PG_VERSION", "99"));
+  spoiled("PG_VERSION", cut_to_nothing, SAYS("PG_VERSION"));
+  spoiled("global/pg_control", flip_early, SAYS("pg_control"));
+  spoiled("global/pg_control", cut_to_nothing, SAYS("pg_control"));
+  const char *dir = copy_tree(sample_path("pg15-sample"));
+  copy_remove("global/pg_control");
+  fails_with(ARGS("-D", dir), SAYS("pg_control"));
+  copy_free();
+}
+END_TEST
+
+START_TEST(bad_wal)
+{
+  char middle[64], name[64];
+  snprintf(middle, sizeof middle, "%s", segment(1));
+  snprintf(name, sizeof name, "%s", middle + 7);
+  spoiled(middle, zero_page, SAYS(name, "0/"));
+  spoiled(middle, torn_page, SAYS(name, "0/"));
+  spoiled(middle, flip_byte, SAYS(name, "0/"));
+  spoiled(middle, cut_short, SAYS(name, "0/"));
+  spoiled(middle, cut_to_nothing, SAYS(name, "damaged WAL at 0/", "0 of 1048576 bytes"));
+  /* a record of the segment before goes on in the file that is not there */
+  const char *dir = copy_tree(sample_path("pg15-sample"));
+  copy_remove(middle);
+  fails_with(ARGS("-D", dir), SAYS("pg_wal/", "damaged WAL at 0/", "missing"));
+  copy_free();
+}
+END_TEST
+
+/* Whatever the damage: a report or one line, never a signal. */
+START_TEST(damaged_copies)
+{
+  static const char *const samples[] = {"pg15-sample", "pg18-dml", "pg18-ddl"};
+  rng r = {test_seed(99)};
+  const char *runs = getenv("TWPA_FUZZ_RUNS");
+  int count = runs ? atoi(runs) : 24, good = 0;
+  for (int i = 0; i < count; i++) {
+    const char *sample = samples[rng_below(&r, 3)];
+    char data[1024], file[300];
+    snprintf(data, sizeof data, "%s", sample_path(sample));
+    const char *dir = copy_tree(data);
+    FILE *list;
+    char command[1200];
+    snprintf(command, sizeof command, "cd %s && find . -type f -size +0 %s| sort", data,
+             rng_chance(&r, 70) ? "-path '*pg_wal/0*' " : "");
+    list = popen(command, "r");
+    ck_assert(list != NULL);
+    char files[3000][120];
+    size_t n = 0;
+    for (; n < 3000 && fgets(files[n], sizeof files[n], list); n++)
+      files[n][strcspn(files[n], "\n")] = 0;
+    pclose(list);
+    ck_assert_uint_gt(n, 0);
+    snprintf(file, sizeof file, "%s", files[rng_below(&r, n)] + 2);
+    size_t size;
+    unsigned char *content = copy_open(file, &size);
+    for (uint64_t k = 1 + rng_below(&r, 4); k-- > 0;) {
+      size_t at = (size_t)rng_below(&r, size);
+      if (rng_chance(&r, 60))
+        content[at] ^= (unsigned char)(1u << rng_below(&r, 8));
+      else
+        memset(content + at, (int)rng_below(&r, 256), size - at < 64 ? size - at : 64);
+    }
+    copy_close(file, content, size);
+    program_run x = program(ARGS("-D", dir, "--json", "--workers", "2"));
+    ck_assert_msg((x.status == 0 && is_json(x.out)) || (x.status == 1 && x.err_lines == 1),
+                  "%s of %s: status %d, %zu lines: %s", file, sample, x.status, x.err_lines, x.err);
+    good += x.status == 0;
+    program_free(&x);
+    copy_free();
+  }
+  printf("%d of %d damaged copies were read all the same\n", good, count);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *s = suite_create("twpa-replay");
+  TCase *tc = tcase_create("all");
+  tcase_add_checked_fixture(tc, NULL, copy_free);
+  tcase_add_test(tc, command_line);
+  tcase_add_test(tc, report);
+  tcase_add_test(tc, json);
+  tcase_add_test(tc, drawings);
+  tcase_add_test(tc, part_of_the_log);
+  tcase_add_test(tc, bad_directories);
+  tcase_add_test(tc, bad_files);
+  tcase_add_test(tc, bad_wal);
+  tcase_add_test(tc, damaged_copies);
+  suite_add_tcase(s, tc);
+  return run_suite(s);
+}
