@@ -65,7 +65,7 @@ void kit_reference(relation_kit *kit, uint64_t child, uint64_t index, uint32_t f
 twpa_relation *kit_make(relation_kit *kit)
 {
   twpa_relation *rel = NULL;
-  ck_assert_int_eq(twpa_relation_new(&rel, &kit->desc, NULL), TWPA_OK);
+  test_must(twpa_relation_new(&rel, &kit->desc, NULL) == TWPA_OK);
   return rel;
 }
 
@@ -73,9 +73,9 @@ int depends(const twpa_plan *plan, uint64_t from, uint64_t to)
 {
   size_t n = 0;
   int found = 0;
-  ck_assert_int_eq(twpa_plan_explain(plan, NULL, 0, &n, to), TWPA_OK);
+  test_must(twpa_plan_explain(plan, NULL, 0, &n, to) == TWPA_OK);
   twpa_edge *edges = calloc(n + 1, sizeof *edges);
-  ck_assert_int_eq(twpa_plan_explain(plan, edges, n, &n, to), TWPA_OK);
+  test_must(twpa_plan_explain(plan, edges, n, &n, to) == TWPA_OK);
   for (size_t i = 0; i < n; i++)
     found = found || edges[i].from == from || ((edges[i].flags & TWPA_EDGE_UP_TO) != 0 && from <= edges[i].from);
   free(edges);
@@ -85,7 +85,7 @@ int depends(const twpa_plan *plan, uint64_t from, uint64_t to)
 uint64_t enter_n(twpa_plan *plan, twpa_access_set *set, uint32_t *npredecessors)
 {
   uint64_t seq = 0;
-  ck_assert_int_eq(twpa_plan_add(plan, &seq, npredecessors, set), TWPA_OK);
+  test_must(twpa_plan_add(plan, &seq, npredecessors, set) == TWPA_OK);
   return seq;
 }
 

@@ -1,0 +1,84 @@
+/*
+ * Histories for the oracle: a schema, a start, and transactions that ran one after the other at a source; what the stream
+ * says of them; the plan made of that; and ways to run, shrink and print them.
+ */
+#ifndef TESTS_PLAN_HISTORY_H
+#define TESTS_PLAN_HISTORY_H
+
+#include "kit.h"
+#include "store.h"
+
+#define TX 6
+#define SOURCE_ST 3 /* statements of a transaction at the source */
+#define STREAM_ST 8 /* in the stream: with those of foreign keys' actions */
+
+typedef struct history {
+  schema sc;
+  state start;
+  statement src[TX][SOURCE_ST];
+  uint8_t nsrc[TX];
+  int n;
+  int skipped; /* a transaction that is never applied; -1: none */
+  /* Made by expand(): */
+  statement st[TX][STREAM_ST];
+  uint8_t len[TX];
+  state end;            /* serially, at the target */
+  state prefix[TX + 1]; /* after so many transactions, at the target */
+  uint8_t missing[TX];  /* statements that find no row serially */
+} history;
+
+/* What kind of schema a history has. */
+enum {
+  WORLD_ALONE,     /* one table with unique indexes */
+  WORLD_KEYLESS,   /* no primary key, whole rows */
+  WORLD_SELF,      /* a table that refers to itself */
+  WORLD_FAMILY,    /* parent and child */
+  WORLD_CHAIN,     /* three tables, two foreign keys */
+  WORLD_APPEND,    /* identity NOTHING: inserts and TRUNCATE only */
+  WORLD_DEGRADING, /* what the library turns into barriers: expressions, triggers */
+  WORLDS
+};
+extern const char *const world_names[WORLDS];
+
+/* A random one; false: the dice fell badly, try again. */
+bool history_random(history *h, rng *r, int world, int transactions, int statements);
+/* Runs the source's statements and fills in what follows from them. False if the history says nothing: it is not valid
+   at the source, or serial apply at the target fails. */
+bool history_expand(history *h);
+/* A transaction on a target: DONE, or the error; the statements that found no row are collected. */
+int history_run_tx(const history *h, int t, state *st, uint8_t *missing);
+
+/* How a history is planned. Everything that is left to chance comes from `dice`. */
+typedef struct setting {
+  twpa_plan_options options;
+  bool seed_rows;    /* row memory knows the start */
+  bool complete;     /* some are finished before others enter */
+  bool skip;         /* one of them is skipped */
+  bool prepared;     /* some are prepared transactions */
+  uint64_t dice;
+} setting;
+
+/* Relations as the schema has them. */
+void history_relations(const schema *sc, twpa_relation **rels);
+void history_relations_free(const schema *sc, twpa_relation **rels);
+/* The accesses of a transaction. */
+void history_fill(const history *h, int t, twpa_access_set *set, twpa_relation *const *rels, uint32_t flags);
+void history_seed_rows(const history *h, twpa_plan *plan, twpa_relation *const *rels);
+/* Plans the history: for each transaction those it waits for, as bits. */
+void history_plan(const history *h, const setting *how, uint32_t preds[TX]);
+
+/* Executes every order that preds allow. NULL: all of them are right; otherwise what is wrong with one, its transactions
+   in `order`. optimistic: a unique violation is allowed in all but the first unfinished one. */
+const char *history_all_orders(const history *h, const uint32_t preds[TX], bool optimistic, uint64_t *steps, char *order);
+
+/* Prints a history as a trace of the source's statements. */
+void history_print(const history *h);
+/* Is it still wrong? Called with expanded histories. */
+typedef bool (*history_test)(const history *h, void *arg);
+/* Drops whatever can be dropped while the history stays valid and `wrong` says yes. */
+void history_minimise(history *h, history_test wrong, void *arg);
+
+/* How many histories to run: TWPA_ORACLE_HISTORIES, or the standard, a quarter of it under sanitizers. */
+uint64_t histories_wanted(uint64_t standard);
+
+#endif
