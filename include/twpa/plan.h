@@ -147,9 +147,10 @@ typedef struct twpa_node {
 enum {
   TWPA_DONE_COMMITTED = 0, /**< Applied as planned, or there was nothing to apply. */
   TWPA_DONE_SKIPPED = 1    /**< Not applied, or the target did something else than the stream says. What waits for
-                                predecessors then runs one by one; row memory forgets its relations, and those with
-                                identity FULL, or changed by the target on behalf of a parent, are serial until their
-                                schema epoch rises. Not for one that is executed while early start is on. */
+                                predecessors then runs one by one, after all before it; row memory forgets its
+                                relations, and those with identity FULL, or changed by the target on behalf of a parent,
+                                are serial until their schema epoch rises. Not for one that is executed while early
+                                start is on. */
 };
 
 /** The state of the analysis as a whole: AnalyzerResult. */
@@ -276,7 +277,8 @@ TWPA_API twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq);
  * @param[in] seq      a transaction that is ready or executed
  * @param[in] outcome  TWPA_DONE_*
  * @return #TWPA_OK; #TWPA_E_NOTFOUND if it is not in the plan or finished; #TWPA_E_STATE if it still waits;
- *         #TWPA_E_INVAL for an unknown outcome; #TWPA_E_NOMEM, possible for #TWPA_DONE_SKIPPED only. Cost: its edges.
+ *         #TWPA_E_INVAL for an unknown outcome; #TWPA_E_NOMEM, possible for #TWPA_DONE_SKIPPED only. Cost: its edges;
+ *         when skipped, all unfinished transactions.
  */
 TWPA_API twpa_status twpa_plan_complete(twpa_plan *plan, uint64_t seq, uint32_t outcome);
 

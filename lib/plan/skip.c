@@ -5,8 +5,10 @@
  * From now on: its relations are forgotten, and among them those with identity FULL, and those whose rows the target
  * itself changes on behalf of a parent, are serial until their schema epoch rises.
  *
- * For what entered already: a dependency can only be missing between two transactions that both depend on the skipped
- * one, so both still wait. All that wait are made to run one after the other.
+ * For what entered already: only those that depend on the skipped one can be wrong about what they do, and they still wait.
+ * What they really do may conflict with anything, also with what is older than the skipped one: a column that was not sent
+ * because it did not change, beside one that did, makes a value that nobody has named. So whoever waits is made to wait for
+ * all before it.
  */
 #include "plan/plan.h"
 
@@ -45,24 +47,28 @@ static void distrust(twpa_plan *plan, uint64_t seq)
   }
 }
 
+/* Unfinished ones between two numbers, without one of them, become predecessors of `to`. */
+static void link_all(twpa__graph *g, uint64_t from, uint64_t to, uint64_t without)
+{
+  for (uint64_t s = from; s < to; s++)
+    if (s != without && twpa__node_at(g, s)->state != TWPA__DONE)
+      twpa__graph_link(g, s, to, TWPA_EDGE_UNKNOWN);
+}
+
 twpa_status twpa__skip(twpa_plan *plan, uint64_t seq)
 {
   twpa__graph *g = &plan->graph;
-  size_t waiting = 0;
   if (plan->options.early_start != TWPA_EARLY_START_OFF && twpa__node_at(g, seq)->state == TWPA__EXECUTED)
     return TWPA_E_STATE;
-  for (uint64_t s = seq + 1; s <= g->last; s++)
-    waiting += twpa__node_at(g, s)->state == TWPA__WAITING;
-  twpa_status st = waiting > 0 ? twpa__graph_reserve(g, waiting, 0) : TWPA_OK;
+  twpa_status st = twpa__graph_reserve(g, (size_t)g->unfinished, 0);
   if (st != TWPA_OK)
     return st;
-  uint64_t before = 0;
+  uint64_t from = g->low + 1; /* those before it are predecessors already, through the last that waits */
   for (uint64_t s = seq + 1; s <= g->last; s++) {
     if (twpa__node_at(g, s)->state != TWPA__WAITING)
       continue;
-    if (before != 0)
-      twpa__graph_link(g, before, s, TWPA_EDGE_UNKNOWN);
-    before = s;
+    link_all(g, from, s, seq);
+    from = s;
   }
   distrust(plan, seq);
   return TWPA_OK;
