@@ -8,6 +8,11 @@
  * key. The sentinel has a key of length 0, which no search has.
  *
  * Entries that were removed are kept for the next ones, at most as many as are in use and a few.
+ *
+ * In front of it lies a table with one place for each value of the low bits of a key. Finding a key there touches one
+ * cache line instead of three or more. Ids are given out in sequence, so the open transactions get in each other's way
+ * there only where one is much older than the rest. Looking up makes the table grow with the map; if there is no memory
+ * for that, it stays as it is, and keys are found by hash.
  */
 #include "base/xidmap.h"
 
@@ -28,6 +33,7 @@
 
 /* More spare entries than entries in use, by this many, go back to the allocator. */
 #define SPARE_EXTRA 32
+#define NEAR_MIN 16
 
 typedef struct twpa__xidmap_entry {
   UT_hash_handle hh;
@@ -54,6 +60,39 @@ static entry *find(const twpa__xidmap *map, uint64_t key)
   entry *e;
   HASH_FIND_BYHASHVALUE(hh, map->head, &key, sizeof key, hash_of(key), e);
   return e;
+}
+
+static twpa__xidmap_near *near_place(const twpa__xidmap *map, uint64_t key)
+{
+  return &map->near[key & (map->near_size - 1)];
+}
+
+static void near_set(twpa__xidmap *map, uint64_t key, void *value)
+{
+  if (map->near_size > 0)
+    *near_place(map, key) = (twpa__xidmap_near){key, value};
+}
+
+static void near_free(twpa__xidmap *map)
+{
+  twpa__release(map->mem, map->near, map->near_size * sizeof *map->near);
+  map->near = NULL;
+  map->near_size = 0;
+}
+
+/* Twice as many places as keys, at least. The new table fills when keys are found. */
+static void near_grow(twpa__xidmap *map)
+{
+  if (map->count * 2 <= map->near_size)
+    return;
+  size_t grown = map->near_size == 0 ? NEAR_MIN : map->near_size * 2, bytes;
+  twpa__xidmap_near *near =
+    twpa__array_size(&bytes, grown, sizeof *near) ? twpa__zalloc(map->mem, bytes) : NULL;
+  if (near == NULL)
+    return;
+  near_free(map);
+  map->near = near;
+  map->near_size = grown;
 }
 
 static entry *spare_pop(twpa__xidmap *map)
@@ -111,6 +150,7 @@ void twpa__xidmap_clear(twpa__xidmap *map)
   }
   while ((e = spare_pop(map)) != NULL)
     twpa__release(mem, e, sizeof *e);
+  near_free(map);
   map->count = 0;
 }
 
@@ -118,6 +158,21 @@ void *twpa__xidmap_get(const twpa__xidmap *map, uint64_t key)
 {
   const entry *e = find(map, key);
   return e != NULL ? e->value : NULL;
+}
+
+void *twpa__xidmap_find(twpa__xidmap *map, uint64_t key)
+{
+  if (map->near_size > 0) {
+    const twpa__xidmap_near *near = near_place(map, key);
+    if (near->key == key && near->value != NULL)
+      return near->value;
+  }
+  void *value = twpa__xidmap_get(map, key);
+  if (value != NULL) {
+    near_grow(map);
+    near_set(map, key, value);
+  }
+  return value;
 }
 
 twpa_status twpa__xidmap_add(twpa__xidmap *map, uint64_t key, void *value)
@@ -142,12 +197,14 @@ twpa_status twpa__xidmap_add(twpa__xidmap *map, uint64_t key, void *value)
   e->key = key;
   e->value = value;
   st = insert(map, e, sizeof e->key);
-  if (st == TWPA_OK)
+  if (st == TWPA_OK) {
     map->count++;
-  else if (recycled)
+    near_set(map, key, value);
+  } else if (recycled) {
     spare_push(map, e);
-  else
+  } else {
     twpa__release(map->mem, e, sizeof *e);
+  }
   return st;
 }
 
@@ -159,6 +216,8 @@ void *twpa__xidmap_remove(twpa__xidmap *map, uint64_t key)
     return NULL;
   void *value = e->value;
   HASH_DELETE(hh, map->head, e);
+  if (map->near_size > 0 && near_place(map, key)->key == key)
+    near_set(map, key, NULL);
   map->count--;
   spare_push(map, e);
   while (map->spares > map->count + SPARE_EXTRA) {

@@ -119,7 +119,7 @@ static size_t model_find(const model *m, uint64_t key)
   return i;
 }
 
-static void compare(const twpa__xidmap *map, const model *m)
+static void compare(twpa__xidmap *map, const model *m)
 {
   uint64_t keys[KEYS];
   test_must(map->count == m->n);
@@ -127,6 +127,7 @@ static void compare(const twpa__xidmap *map, const model *m)
   for (size_t i = 0; i < m->n; i++) {
     test_must(keys[i] == m->keys[i]);
     test_must(twpa__xidmap_get(map, keys[i]) == m->values[i]);
+    test_must(twpa__xidmap_find(map, keys[i]) == m->values[i]);
   }
 }
 
@@ -286,6 +287,66 @@ START_TEST(growing_the_table_may_fail)
 }
 END_TEST
 
+/* Keys with the same low bits share a place: whoever was found last has it, and leaves it empty when he goes. */
+START_TEST(keys_that_share_a_place_are_found)
+{
+  enum { N = 20 };
+  twpa__mem mem;
+  ck_assert_int_eq(twpa__mem_init(&mem, NULL), TWPA_OK);
+  twpa__xidmap map;
+  twpa__xidmap_init(&map, &mem);
+  ck_assert_ptr_null(twpa__xidmap_find(&map, 0));
+  int values[N];
+  for (uint64_t i = 0; i < N; i++)
+    ck_assert_int_eq(twpa__xidmap_add(&map, i << 32, &values[i]), TWPA_OK);
+  for (int round = 0; round < 2; round++)
+    for (uint64_t i = 0; i < N; i++)
+      ck_assert_ptr_eq(twpa__xidmap_find(&map, i << 32), &values[i]);
+  ck_assert_ptr_null(twpa__xidmap_find(&map, (uint64_t)N << 32));
+  for (uint64_t i = 0; i < N; i++) {
+    ck_assert_ptr_eq(twpa__xidmap_find(&map, i << 32), &values[i]);
+    ck_assert_ptr_eq(twpa__xidmap_remove(&map, i << 32), &values[i]);
+    ck_assert_ptr_null(twpa__xidmap_find(&map, i << 32));
+  }
+  ck_assert_uint_gt(map.near_size, N);
+  twpa__xidmap_clear(&map);
+  ck_assert_uint_eq(mem.live_bytes, 0);
+}
+END_TEST
+
+START_TEST(looking_up_needs_no_memory)
+{
+  enum { N = 1000 };
+  faultmem fm;
+  twpa_allocator hooks = faultmem_init(&fm, 0, false);
+  twpa__mem mem;
+  ck_assert_int_eq(twpa__mem_init(&mem, &hooks), TWPA_OK);
+  twpa__xidmap map;
+  twpa__xidmap_init(&map, &mem);
+  static int values[N];
+  for (uint64_t i = 0; i < N; i++)
+    ck_assert_int_eq(twpa__xidmap_add(&map, i, &values[i]), TWPA_OK);
+  fm.calls = 0;
+  fm.fail_at = 1;
+  fm.persistent = true;
+  for (uint64_t i = 0; i < N; i++)
+    ck_assert_ptr_eq(twpa__xidmap_find(&map, i), &values[i]);
+  ck_assert_uint_eq(map.near_size, 0);
+  fm.fail_at = 0;
+  for (int round = 0; round < 10; round++)
+    for (uint64_t i = 0; i < N; i++)
+      ck_assert_ptr_eq(twpa__xidmap_find(&map, i), &values[i]);
+  ck_assert_uint_ge(map.near_size, 2 * N);
+  ck_assert_uint_lt(map.near_size, 8 * N);
+  size_t calls = fm.calls;
+  for (uint64_t i = 0; i < N; i++)
+    ck_assert_ptr_eq(twpa__xidmap_find(&map, i), &values[i]);
+  ck_assert_uint_eq(fm.calls, calls);
+  twpa__xidmap_clear(&map);
+  faultmem_check_empty(&fm);
+}
+END_TEST
+
 START_TEST(a_map_that_is_empty_every_other_moment_allocates_nothing)
 {
   faultmem fm;
@@ -338,6 +399,8 @@ int main(void)
   tcase_set_timeout(t, 60);
   tcase_add_test(t, an_empty_map_holds_nothing);
   tcase_add_test(t, keys_of_every_kind);
+  tcase_add_test(t, keys_that_share_a_place_are_found);
+  tcase_add_test(t, looking_up_needs_no_memory);
   tcase_add_test(t, the_entry_just_given_may_be_removed);
   tcase_add_test(t, like_an_array);
   tcase_add_test(t, like_an_array_when_memory_is_refused);
