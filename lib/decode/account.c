@@ -3,6 +3,15 @@
 
 #include "base/assert.h"
 
+/* Enough for transactions that come and go, little against what they hold. */
+#define SPARE_BYTES ((size_t)1 << 20)
+
+void twpa__account_spares(twpa_reorder *r)
+{
+  size_t share = r->memory_limit / 8;
+  twpa__chunks_limit(&r->chunks, share < SPARE_BYTES ? share : SPARE_BYTES);
+}
+
 void twpa__account_heaps(twpa_txn *top)
 {
   twpa_reorder *r = top->owner;

@@ -19,18 +19,19 @@ static const char *check_arena(const twpa_txn *txn)
   size_t bytes = 0, used = 0;
   for (twpa__chunk *chunk = txn->arena.first; chunk != NULL; chunk = chunk->next) {
     bytes += sizeof *chunk + chunk->cap;
-    used += chunk->used;
-    for (size_t at = 0; at < chunk->used; count++) {
+    size_t end = twpa__arena_chunk_used(&txn->arena, chunk);
+    used += end;
+    for (size_t at = 0; at < end; count++) {
       const twpa__rec *rec = (const void *)(twpa__chunk_data(chunk) + at);
       twpa_change change;
-      MUST(twpa__change_read(&change, rec, chunk->used - at));
+      MUST(twpa__change_read(&change, rec, end - at));
       MUST(count == 0 || rec->seq > seq);
       MUST(rec->seq < txn->owner->next_seq && rec->lsn >= txn->first_lsn);
       seq = rec->seq;
       at += rec->size;
     }
   }
-  MUST(bytes == txn->arena.bytes && used == txn->arena.used);
+  MUST(bytes == txn->arena.bytes && used == twpa__arena_used(&txn->arena));
   MUST(count == txn->nmem);
   return NULL;
 }

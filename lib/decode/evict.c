@@ -67,10 +67,11 @@ static twpa_status spill_chunk(twpa_txn *txn, twpa__file *file)
 {
   twpa_reorder *r = txn->owner;
   twpa__chunk *chunk = txn->arena.first;
+  const twpa_bytes records = {twpa__chunk_data(chunk), twpa__arena_chunk_used(&txn->arena, chunk)};
   twpa__segment segment;
   twpa_status st = twpa__segments_reserve(txn);
   if (st == TWPA_OK)
-    st = twpa__block_write(r->storage, &segment, file, txn->xid, chunk);
+    st = twpa__block_write(r->storage, &segment, file, txn->xid, records);
   if (st != TWPA_OK)
     return st;
   twpa__segments_add(txn, &segment);
@@ -92,7 +93,7 @@ static twpa_status spill_chunk(twpa_txn *txn, twpa__file *file)
 static twpa_status spill(twpa_txn *txn)
 {
   twpa_txn *top = twpa__txn_top(txn);
-  twpa__file *file = twpa__file_of(txn->arena.used >= OWN_FILE_BYTES ? txn : top);
+  twpa__file *file = twpa__file_of(twpa__arena_used(&txn->arena) >= OWN_FILE_BYTES ? txn : top);
   if (file == NULL)
     return TWPA_E_NOMEM;
   if (!twpa__txn_is(txn, TWPA__TXN_SPILLED))
@@ -184,5 +185,6 @@ twpa_status twpa_reorder_set_memory_limit(twpa_reorder *r, size_t bytes)
   if (st != TWPA_OK)
     return st;
   r->memory_limit = bytes;
+  twpa__account_spares(r);
   return twpa__reorder_leave(r, NULL, twpa__evict(r));
 }

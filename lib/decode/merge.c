@@ -22,7 +22,7 @@ static void enter_chunk(twpa__source *source, const twpa__chunk *chunk)
 {
   source->chunk = chunk;
   source->at = (const unsigned char *)(chunk + 1);
-  source->end = source->at + chunk->used;
+  source->end = source->at + twpa__arena_chunk_used(&source->txn->arena, chunk);
 }
 
 /* Places a source before its first change, and tells the number of that. */
@@ -114,11 +114,12 @@ twpa_status twpa__merge_peek(twpa__merge *merge, twpa_change *change, twpa_txn *
     if (st != TWPA_OK)
       return st;
   }
-  if (!twpa__change_read(change, source->at, (size_t)(source->end - source->at)))
+  const twpa__rec *head = (const twpa__rec *)(const void *)source->at;
+  if (!twpa__change_read(change, head, (size_t)(source->end - source->at)))
     return TWPA_E_CORRUPT;
   change->xid = source->txn->xid;
   *txn = source->txn;
-  *rec = (const twpa__rec *)(const void *)source->at;
+  *rec = head;
   return TWPA_OK;
 }
 

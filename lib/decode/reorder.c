@@ -6,8 +6,9 @@
  * spilling (the changes are in storage then) or by streaming (the consumer has them). Giving it out reads what is
  * there without changing it, so that a delivery that fails can be repeated; only success drops the changes.
  *
- * Cost: a change is one copy into an arena; finding its transaction is one probe of a hash table, none if it is the
- * same as the last time. Giving out n changes of s subtransactions is O(n log s).
+ * Cost: a change is one copy into an arena; finding its transaction is one probe of a table. Giving out
+ * n changes of s subtransactions is O(n log s). Chunks and records of transactions that have ended are kept for the next
+ * ones, within limits, so that transactions that come and go do not ask the allocator.
  */
 #include "decode/reorder.h"
 
@@ -104,6 +105,8 @@ twpa_status twpa_reorder_new(twpa_reorder **reorder, const twpa_reorder_options 
     return st;
   }
   r->output_user = user;
+  twpa__chunks_init(&r->chunks, &r->mem);
+  twpa__account_spares(r);
   twpa__xidmap_init(&r->by_xid, &r->mem);
   twpa__list_init(&r->open);
   twpa__list_init(&r->catalog);
@@ -114,6 +117,31 @@ twpa_status twpa_reorder_new(twpa_reorder **reorder, const twpa_reorder_options 
   twpa__walk_init(&r->walk, &r->mem.hooks, r->storage);
   *reorder = r;
   return TWPA_OK;
+}
+
+/* Records of transactions that are kept for the next ones. */
+#define SPARE_RECORDS 32
+
+static twpa_txn *take_record(twpa_reorder *r)
+{
+  twpa_txn *txn = r->spare;
+  if (txn == NULL)
+    return twpa__zalloc(&r->mem, sizeof *txn);
+  r->spare = txn->top;
+  r->nspare--;
+  memset(txn, 0, sizeof *txn);
+  return txn;
+}
+
+static void give_record_back(twpa_reorder *r, twpa_txn *txn)
+{
+  if (r->closed || r->nspare == SPARE_RECORDS) {
+    twpa__release(&r->mem, txn, sizeof *txn);
+    return;
+  }
+  txn->top = r->spare;
+  r->spare = txn;
+  r->nspare++;
 }
 
 /* What is left when the last transaction is back. */
@@ -137,7 +165,13 @@ void twpa_reorder_free(twpa_reorder *r)
   TWPA__ASSERT(r->by_xid.count == 0);
   twpa__xidmap_clear(&r->by_xid);
   twpa__walk_free(&r->walk);
+  twpa__chunks_limit(&r->chunks, 0);
   r->closed = true;
+  while (r->spare != NULL) {
+    twpa_txn *txn = r->spare;
+    r->spare = txn->top;
+    twpa__release(&r->mem, txn, sizeof *txn);
+  }
   if (r->ntaken == 0)
     free_rest(r);
 }
@@ -172,21 +206,16 @@ twpa_status twpa__reorder_leave(twpa_reorder *r, const twpa_record *record, twpa
 
 twpa_txn *twpa__txn_find(twpa_reorder *r, twpa_xid xid)
 {
-  if (r->cached != NULL && r->cached_xid == xid)
-    return r->cached;
-  twpa_txn *txn = twpa__xidmap_get(&r->by_xid, xid);
-  r->cached_xid = xid;
-  r->cached = txn;
-  return txn;
+  return twpa__xidmap_find(&r->by_xid, xid);
 }
 
 twpa_txn *twpa__txn_make(twpa_reorder *r, twpa_xid xid, twpa_lsn lsn)
 {
-  twpa_txn *txn = twpa__zalloc(&r->mem, sizeof *txn);
+  twpa_txn *txn = take_record(r);
   if (txn == NULL)
     return NULL;
   if (twpa__xidmap_add(&r->by_xid, xid, txn) != TWPA_OK) {
-    twpa__release(&r->mem, txn, sizeof *txn);
+    give_record_back(r, txn);
     return NULL;
   }
   txn->owner = r;
@@ -196,23 +225,15 @@ twpa_txn *twpa__txn_make(twpa_reorder *r, twpa_xid xid, twpa_lsn lsn)
   twpa__list_init(&txn->subs);
   twpa__list_init(&txn->busy);
   twpa__list_init(&txn->mem);
-  twpa__arena_init(&txn->arena, &r->mem);
+  twpa__arena_init(&txn->arena, &r->chunks);
   return txn;
-}
-
-static void forget_in_map(twpa_txn *txn)
-{
-  twpa_reorder *r = txn->owner;
-  if (r->cached == txn)
-    r->cached = NULL;
-  twpa__xidmap_remove(&r->by_xid, txn->xid);
 }
 
 void twpa__txn_unmake(twpa_txn *txn)
 {
   TWPA__ASSERT(!twpa__link_is_linked(&txn->node) && txn->arena.first == NULL);
-  forget_in_map(txn);
-  twpa__release(&txn->owner->mem, txn, sizeof *txn);
+  twpa__xidmap_remove(&txn->owner->by_xid, txn->xid);
+  give_record_back(txn->owner, txn);
 }
 
 void twpa__txn_open(twpa_txn *txn)
@@ -266,7 +287,7 @@ static void free_record(twpa_txn *txn)
   drop_tuplecids(txn);
   twpa__release(mem, txn->invals, txn->invals_cap);
   twpa__release(mem, txn->gid, txn->gid_len);
-  twpa__release(mem, txn, sizeof *txn);
+  give_record_back(txn->owner, txn);
 }
 
 /* Counted no longer: it is the host's now. */
@@ -278,7 +299,7 @@ static void uncount(twpa_txn *txn)
 /* Out of the map and the list of catalog changes. */
 static void hide(twpa_txn *txn)
 {
-  forget_in_map(txn);
+  twpa__xidmap_remove(&txn->owner->by_xid, txn->xid);
   if (twpa__link_is_linked(&txn->in_catalog))
     twpa__list_remove(&txn->in_catalog);
 }

@@ -37,9 +37,11 @@ struct twpa_reorder {
   bool closed; /* freed by the host, but transactions are out */
   twpa_lsn two_phase_at;
 
+  twpa__chunks chunks; /* of all arenas */
+  twpa_txn *spare;     /* records of transactions that have ended, linked by top */
+  size_t nspare;
+
   twpa__xidmap by_xid;
-  twpa_xid cached_xid; /* the last one looked up */
-  twpa_txn *cached;
   twpa__list open, catalog;
   twpa__heap sizes, streams;
   size_t nopen, nsubs, ntaken;
@@ -94,6 +96,8 @@ void twpa__txn_release_taken(twpa_txn *top);
 
 /* The arena of txn had old_bytes before; a change more or none. Keeps everything in step. */
 void twpa__account_arena(twpa_txn *txn, size_t old_bytes);
+/* How much memory may be kept for what comes next follows the limit. */
+void twpa__account_spares(twpa_reorder *reorder);
 /* Puts the top where it belongs in the heaps, after its size or its state has changed. */
 void twpa__account_heaps(twpa_txn *top);
 /* The transaction is in the lists of the top that it should be in. */

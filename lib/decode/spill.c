@@ -82,17 +82,17 @@ static twpa_status write_block(const twpa_storage *storage, const twpa__file *fi
 }
 
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
-                              twpa__chunk *chunk)
+                              twpa_bytes records)
 {
-  const unsigned char *records = twpa__chunk_data(chunk);
-  block_header header = {.mark = MARK, .version = VERSION, .bytes = (uint32_t)chunk->used,
-                         .count = count_records(records, chunk->used)};
-  memcpy(&header.first_seq, records + offsetof(twpa__rec, seq), sizeof header.first_seq);
-  header.checksum = checksum_of(&header, xid, file->id, file->size, records);
-  twpa_status st = write_block(storage, file, &header, records);
+  const unsigned char *first = records.data;
+  block_header header = {.mark = MARK, .version = VERSION, .bytes = (uint32_t)records.len,
+                         .count = count_records(first, records.len)};
+  memcpy(&header.first_seq, first + offsetof(twpa__rec, seq), sizeof header.first_seq);
+  header.checksum = checksum_of(&header, xid, file->id, file->size, first);
+  twpa_status st = write_block(storage, file, &header, first);
   if (st != TWPA_OK)
     return st;
   *segment = (twpa__segment){.file = file, .offset = file->size, .first_seq = header.first_seq,
-                             .bytes = (uint32_t)(chunk->used + sizeof header), .count = header.count};
+                             .bytes = (uint32_t)(records.len + sizeof header), .count = header.count};
   return TWPA_OK;
 }

@@ -24,8 +24,8 @@ twpa_status twpa__storage_status(int result);
 /* Reads and checks a block of `xid` into `block`, which has room for segment->bytes. */
 twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *segment, twpa_xid xid, void *block);
 
-/* Writes the records of a chunk as a block of `xid` at the end of the file; *segment describes it. */
+/* Writes records, at least one, as a block of `xid` at the end of the file; *segment describes it. */
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
-                              twpa__chunk *chunk);
+                              twpa_bytes records);
 
 #endif

@@ -7,12 +7,14 @@
 
 static faultmem fm;
 static twpa__mem mem;
+static twpa__chunks chunks;
 
 static void setup(twpa__arena *arena)
 {
   twpa_allocator hooks = faultmem_init(&fm, 0, false);
   ck_assert_int_eq(twpa__mem_init(&mem, &hooks), TWPA_OK);
-  twpa__arena_init(arena, &mem);
+  twpa__chunks_init(&chunks, &mem);
+  twpa__arena_init(arena, &chunks);
 }
 
 static void finish(twpa__arena *arena)
@@ -20,31 +22,34 @@ static void finish(twpa__arena *arena)
   twpa__arena_clear(arena);
   ck_assert_ptr_null(arena->first);
   ck_assert_ptr_null(arena->last);
-  ck_assert_uint_eq(arena->used, 0);
+  ck_assert_uint_eq(twpa__arena_used(arena), 0);
   ck_assert_uint_eq(arena->bytes, 0);
   faultmem_check_empty(&fm);
 }
 
 static size_t count_chunks(twpa__arena *arena)
 {
-  size_t chunks = 0, bytes = 0, used = 0;
+  size_t count = 0, bytes = 0, used = 0;
   const twpa__chunk *before = NULL;
   for (twpa__chunk *c = arena->first; c != NULL; c = c->next) {
+    size_t in_it = twpa__arena_chunk_used(arena, c);
     test_must(c->prev == before);
-    test_must(c->used <= c->cap);
+    test_must(in_it > 0 && in_it <= c->cap);
     test_must((uintptr_t)twpa__chunk_data(c) % 8 == 0);
     bytes += sizeof *c + c->cap;
-    used += c->used;
+    used += in_it;
     before = c;
-    chunks++;
+    count++;
   }
   test_must(arena->last == before);
   test_must(arena->bytes == bytes);
-  test_must(arena->used == used);
-  test_must(fm.live_bytes == bytes);
-  test_must(mem.live_bytes == bytes);
-  test_must(fm.live_blocks == chunks);
-  return chunks;
+  test_must(twpa__arena_used(arena) == used);
+  test_must(fm.live_bytes == bytes + chunks.spare_bytes);
+  test_must(mem.live_bytes == bytes + chunks.spare_bytes);
+  test_must(chunks.spare_bytes <= chunks.spare_limit);
+  if (chunks.spare_bytes == 0)
+    test_must(fm.live_blocks == count);
+  return count;
 }
 
 START_TEST(nothing_is_taken_before_it_is_needed)
@@ -54,7 +59,7 @@ START_TEST(nothing_is_taken_before_it_is_needed)
   ck_assert_uint_eq(count_chunks(&arena), 0);
   ck_assert_uint_eq(fm.calls, 0);
   ck_assert_ptr_nonnull(twpa__arena_alloc(&arena, 1));
-  ck_assert_uint_eq(arena.used, 8);
+  ck_assert_uint_eq(twpa__arena_used(&arena), 8);
   ck_assert_uint_eq(arena.bytes, TWPA__ARENA_CHUNK_MIN);
   finish(&arena);
 }
@@ -68,7 +73,7 @@ START_TEST(chunks_grow_up_to_a_limit)
     ck_assert_ptr_nonnull(twpa__arena_alloc(&arena, 16));
     /* What is not used yet: an eighth at most, once the arena is not small any more. */
     if (arena.bytes > 16 * TWPA__ARENA_CHUNK_SMALL)
-      ck_assert_uint_le((arena.bytes - arena.used) * 100, arena.bytes * 13);
+      ck_assert_uint_le((arena.bytes - twpa__arena_used(&arena)) * 100, arena.bytes * 13);
   }
   count_chunks(&arena);
   size_t last = 0;
@@ -143,6 +148,40 @@ START_TEST(undoing_gives_the_chunk_back)
 }
 END_TEST
 
+START_TEST(chunks_come_back_from_the_store)
+{
+  twpa__arena arena;
+  setup(&arena);
+  twpa__chunks_limit(&chunks, 20000);
+  for (int round = 0; round < 5; round++) {
+    size_t calls = fm.calls;
+    for (int i = 0; i < 90; i++)
+      ck_assert_ptr_nonnull(twpa__arena_alloc(&arena, 104));
+    count_chunks(&arena);
+    size_t bytes = arena.bytes;
+    ck_assert_uint_lt(bytes, 20000);
+    if (round > 0)
+      ck_assert_uint_eq(fm.calls, calls);
+    twpa__arena_clear(&arena);
+    ck_assert_uint_eq(chunks.spare_bytes, bytes);
+    count_chunks(&arena);
+  }
+  /* Of what is beyond the limit, and of large requests, nothing is kept. */
+  for (int i = 0; i < 10000; i++)
+    ck_assert_ptr_nonnull(twpa__arena_alloc(&arena, 104));
+  ck_assert_ptr_nonnull(twpa__arena_alloc(&arena, 1 << 20));
+  twpa__arena_clear(&arena);
+  count_chunks(&arena);
+  ck_assert_uint_gt(chunks.spare_bytes, 20000 - TWPA__ARENA_CHUNK_SMALL);
+  twpa__chunks_limit(&chunks, 3000);
+  ck_assert_uint_le(chunks.spare_bytes, 3000);
+  count_chunks(&arena);
+  twpa__chunks_limit(&chunks, 0);
+  ck_assert_uint_eq(chunks.spare_bytes, 0);
+  finish(&arena);
+}
+END_TEST
+
 #define PIECES 4000
 
 static struct {
@@ -157,7 +196,7 @@ static void check_pieces(twpa__arena *arena, size_t from, size_t n)
   twpa__chunk *c = arena->first;
   size_t at = 0;
   for (size_t i = from; i < n; i++) {
-    while (c != NULL && at == c->used) {
+    while (c != NULL && at == twpa__arena_chunk_used(arena, c)) {
       c = c->next;
       at = 0;
     }
@@ -167,7 +206,7 @@ static void check_pieces(twpa__arena *arena, size_t from, size_t n)
     for (size_t b = 0; b < pieces[i].size; b += 13)
       test_must(pieces[i].p[b] == (unsigned char)i);
   }
-  test_must(c == NULL ? n == from : at == c->used && c->next == NULL);
+  test_must(c == NULL ? n == from : at == twpa__arena_chunk_used(arena, c) && c->next == NULL);
 }
 
 START_TEST(like_a_row_of_pieces)
@@ -177,6 +216,7 @@ START_TEST(like_a_row_of_pieces)
     rng r = {seed + refuse};
     twpa__arena arena;
     setup(&arena);
+    twpa__chunks_limit(&chunks, rng_below(&r, 2) * 100000);
     size_t from = 0, n = 0;
     for (int step = 0; step < 5000 && n < PIECES; step++) {
       unsigned what = (unsigned)rng_below(&r, 100);
@@ -184,12 +224,12 @@ START_TEST(like_a_row_of_pieces)
       fm.fail_at = rng_chance(&r, refuse) ? 1 : 0;
       if (what < 75) {
         size_t size = 1 + rng_below(&r, what < 70 ? 200 : what < 74 ? 9000 : 100000);
-        size_t bytes = arena.bytes, used = arena.used;
+        size_t bytes = arena.bytes, used = twpa__arena_used(&arena);
         unsigned char *p = twpa__arena_alloc(&arena, size);
         if (fm.failed > 0) {
           test_must(p == NULL);
           test_must(arena.bytes == bytes);
-          test_must(arena.used == used);
+          test_must(twpa__arena_used(&arena) == used);
           continue;
         }
         test_must(p != NULL);
@@ -204,7 +244,7 @@ START_TEST(like_a_row_of_pieces)
       } else if (arena.last != NULL) {
         twpa__arena_drop_before(&arena, arena.last);
         from = n;
-        for (size_t room = 0; room < arena.last->used; room += pieces[from].room)
+        for (size_t room = 0; room < twpa__arena_chunk_used(&arena, arena.last); room += pieces[from].room)
           from--;
       }
       if (step % 50 == 0)
@@ -212,6 +252,7 @@ START_TEST(like_a_row_of_pieces)
     }
     check_pieces(&arena, from, n);
     test_must(n > 1000);
+    twpa__chunks_limit(&chunks, 0);
     finish(&arena);
   }
 }
@@ -228,12 +269,12 @@ START_TEST(every_allocation_may_fail)
       for (size_t i = 0; i < 300; i++) {
         if (twpa__arena_alloc(&arena, 1000) != NULL)
           continue;
-        ck_assert_uint_eq(arena.used, i * 1000);
+        ck_assert_uint_eq(twpa__arena_used(&arena), i * 1000);
         count_chunks(&arena);
         fm.fail_at = 0;
         ck_assert_ptr_nonnull(twpa__arena_alloc(&arena, 1000));
       }
-      ck_assert_uint_eq(arena.used, 300000);
+      ck_assert_uint_eq(twpa__arena_used(&arena), 300000);
       size_t failed = fm.failed;
       finish(&arena);
       if (failed == 0) {
@@ -254,6 +295,7 @@ int main(void)
   tcase_add_test(t, a_large_request_gets_a_chunk_of_its_own);
   tcase_add_test(t, a_senseless_request_is_refused);
   tcase_add_test(t, undoing_gives_the_chunk_back);
+  tcase_add_test(t, chunks_come_back_from_the_store);
   tcase_add_test(t, like_a_row_of_pieces);
   tcase_add_test(t, every_allocation_may_fail);
   suite_add_tcase(s, t);
