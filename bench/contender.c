@@ -52,7 +52,7 @@ static int take(void *user, twpa_txn *txn)
 
 void contender_open(contender *c, int kind, const twpa_storage *storage)
 {
-  *c = (contender){.kind = kind};
+  *c = (contender){.kind = kind, .change = {.kind = TWPA_INSERT, .locator = {1663, 5, 16384}}};
   if (kind == PLAIN) {
     c->buffer = plain_new(plain_change_out, c);
     return;
@@ -79,15 +79,14 @@ void contender_close(contender *c)
 
 void contender_queue(contender *c, uint64_t xid, uint64_t top, const void *row, size_t len)
 {
-  const twpa_locator locator = {1663, 5, 16384};
   c->lsn += 64;
   if (c->kind == PLAIN) {
-    plain_queue(c->buffer, c->lsn, xid, top, TWPA_INSERT, &locator, row, len);
+    plain_queue(c->buffer, c->lsn, xid, top, TWPA_INSERT, &c->change.locator, row, len);
     return;
   }
   const twpa_record record = {.lsn = c->lsn, .end_lsn = c->lsn + 64, .xid = xid, .top_xid = top};
-  const twpa_change change = {.kind = TWPA_INSERT, .locator = locator, .new_row = {row, len}};
-  must(twpa_reorder_queue(c->buffer, &record, &change));
+  c->change.new_row = (twpa_bytes){row, len};
+  must(twpa_reorder_queue(c->buffer, &record, &c->change));
 }
 
 static void walk(contender *c)

@@ -15,6 +15,7 @@ typedef struct contender {
   int kind;
   void *buffer; /* plain_buffer or twpa_reorder */
   twpa_txn *taken;     /* to be walked */
+  twpa_change change;  /* all but the row */
   bench_memory memory; /* of the library: what it has asked for */
   uint64_t lsn;        /* of the last record */
   uint64_t sum;        /* what the consumer has seen */

@@ -45,10 +45,11 @@ static unsigned char *put64(unsigned char *p, uint64_t v)
 /* Appends bytes and zeroes up to the next multiple of 8. */
 static unsigned char *put_bytes(unsigned char *p, twpa_bytes bytes)
 {
+  if (bytes.len == 0)
+    return p;
   size_t padded = round_up(bytes.len);
-  if (bytes.len > 0)
-    memcpy(p, bytes.data, bytes.len);
-  memset(p + bytes.len, 0, padded - bytes.len);
+  put64(p + padded - 8, 0);
+  memcpy(p, bytes.data, bytes.len);
   return p + padded;
 }
 
@@ -165,16 +166,14 @@ static unsigned char *write_row(unsigned char *p, const twpa_record *record, con
 void twpa__change_write(void *dst, size_t size, const twpa_record *record, const twpa_change *change, uint64_t seq)
 {
   uint32_t parts = parts_of(record, change);
-  twpa__rec head = {
-    .size = (uint32_t)size,
-    .kind = (uint8_t)change->kind,
-    .parts = (uint8_t)parts,
-    .flags = (uint16_t)change->flags,
-    .lsn = record->lsn,
-    .seq = seq,
-  };
-  memcpy(dst, &head, sizeof head);
-  unsigned char *p = (unsigned char *)dst + sizeof head;
+  twpa__rec *head = dst;
+  head->size = (uint32_t)size;
+  head->kind = (uint8_t)change->kind;
+  head->parts = (uint8_t)parts;
+  head->flags = (uint16_t)change->flags;
+  head->lsn = record->lsn;
+  head->seq = seq;
+  unsigned char *p = (unsigned char *)(head + 1);
   switch (change->kind) {
   case TWPA_TRUNCATE:
     p = put32(p, (uint32_t)change->nrelations);
@@ -224,7 +223,8 @@ static bool take(twpa_bytes *bytes, const unsigned char **p, size_t *left, size_
   size_t padded = round_up(len);
   if (padded > *left || (!there && len != 0))
     return false;
-  *bytes = there ? (twpa_bytes){*p, len} : (twpa_bytes){NULL, 0};
+  bytes->data = there ? *p : NULL;
+  bytes->len = len;
   *p += padded;
   *left -= padded;
   return true;
@@ -289,21 +289,53 @@ static bool read_bytes(twpa_change *change, const unsigned char *p, size_t left,
          take(&change->content, &p, &left, content, (parts & TWPA__REC_NEW) != 0) && left == 0;
 }
 
-bool twpa__change_read(twpa_change *change, const void *rec, size_t avail)
+static void set_absent(twpa_bytes *bytes)
 {
-  twpa__rec head;
-  if (avail < sizeof head)
+  bytes->data = NULL;
+  bytes->len = 0;
+}
+
+/*
+ * Field by field: for an initialiser of this size compilers use string instructions, and for copies of structs loads
+ * that wait for the stores before; either takes longer than all the rest of reading a record.
+ */
+static void begin_change(twpa_change *change, const twpa__rec *head)
+{
+  change->kind = head->kind;
+  change->flags = head->flags;
+  change->lsn = head->lsn;
+  change->xid = TWPA_XID_NONE;
+  change->origin = 0;
+  change->locator.space = 0;
+  change->locator.database = 0;
+  change->locator.file = 0;
+  set_absent(&change->old_row);
+  set_absent(&change->new_row);
+  change->relations = NULL;
+  change->nrelations = 0;
+  set_absent(&change->prefix);
+  set_absent(&change->content);
+  change->toast_relation = 0;
+  change->toast_value = 0;
+  change->toast_sequence = 0;
+  change->command_id = 0;
+  change->reserved[0] = 0;
+  change->reserved[1] = 0;
+}
+
+bool twpa__change_read(twpa_change *change, const twpa__rec *rec, size_t avail)
+{
+  if (avail < sizeof *rec)
     return false;
-  memcpy(&head, rec, sizeof head);
-  size_t fixed = fixed_size(head.kind, head.parts);
-  if (head.size > avail || head.size % 8 != 0 || fixed == SIZE_MAX || head.size < sizeof head + fixed)
+  size_t fixed = fixed_size(rec->kind, rec->parts);
+  if (rec->size > avail || rec->size % 8 != 0 || fixed == SIZE_MAX || rec->size < sizeof *rec + fixed)
     return false;
-  *change = (twpa_change){.kind = head.kind, .flags = head.flags, .lsn = head.lsn};
-  const unsigned char *p = (const unsigned char *)rec + sizeof head;
-  size_t left = head.size - sizeof head;
-  if (twpa__kind_is_row(head.kind))
-    return read_row(change, p, left, head.parts);
-  if (head.kind == TWPA_TRUNCATE)
+  begin_change(change, rec);
+  const unsigned char *p = (const unsigned char *)(rec + 1);
+  size_t left = rec->size - sizeof *rec;
+  if (twpa__kind_is_row(rec->kind))
+    return read_row(change, p, left, rec->parts);
+  if (rec->kind == TWPA_TRUNCATE)
     return read_truncate(change, p, left);
-  return read_bytes(change, p, left, head.parts);
+  return read_bytes(change, p, left, rec->parts);
 }

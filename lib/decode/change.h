@@ -45,7 +45,7 @@ void twpa__change_write(void *dst, size_t size, const twpa_record *record, const
  * Reads a record of which at most `avail` bytes are there. The change points into it; its xid is left 0. False if it is
  * no record: a length that does not fit, a kind that does not exist.
  */
-bool twpa__change_read(twpa_change *change, const void *rec, size_t avail);
+bool twpa__change_read(twpa_change *change, const twpa__rec *rec, size_t avail);
 
 /* True for what an output gets to see, in whatever form. */
 static inline bool twpa__kind_is_row(uint32_t kind)
