@@ -29,6 +29,7 @@ thing() {
   xxhash) echo libxxhash-dev; has_header xxhash.h ;;
   uthash) echo uthash-dev; has_header uthash.h ;;
   check) echo check; has_command pkg-config && pkg-config --exists check ;;
+  clang) echo clang; has_command clang && has_command clang++ ;;
   binutils) echo binutils; has_command nm && has_command readelf ;;
   doxygen) echo doxygen; has_command doxygen ;;
   graphviz) echo graphviz; has_command dot ;;
