@@ -1,4 +1,14 @@
-/* Sizes, lists and heaps that follow what a transaction holds. None of this can fail. */
+/*
+ * Sizes, lists and heaps that follow what a transaction holds. None of this can fail.
+ *
+ * The heaps are needed only over the memory limit. So a top whose size or state changes is put into a list, in place of
+ * being moved in the heaps at once, and moved when a heap is asked for the largest; one that holds nothing any more leaves
+ * at once. A transaction that is over before the limit is reached has never been in a heap.
+ *
+ * Until it is moved, a listed top may stand in a heap where it does not belong. Other elements may come and go meanwhile:
+ * what is joined is compared by present sizes, so the order is broken between a listed top and its neighbours only, and
+ * moving it mends that.
+ */
 #include "decode/reorder.h"
 
 #include "base/assert.h"
@@ -12,20 +22,23 @@ void twpa__account_spares(twpa_reorder *r)
   twpa__chunks_limit(&r->chunks, share < SPARE_BYTES ? share : SPARE_BYTES);
 }
 
-void twpa__account_heaps(twpa_txn *top)
+bool twpa__txn_may_stream(const twpa_txn *top)
+{
+  const uint32_t never = TWPA__TXN_ABORTED | TWPA__TXN_SENT;
+  return top->owner->can_stream && top->tree_bytes > 0 && !top->taken && twpa__txn_is(top, TWPA__TXN_STREAMABLE) &&
+         !twpa__txn_is(top, never) && top->toast_xid == TWPA_XID_NONE && top->spec_xid == TWPA_XID_NONE;
+}
+
+static void settle(twpa_txn *top)
 {
   twpa_reorder *r = top->owner;
-  const uint32_t never = TWPA__TXN_ABORTED | TWPA__TXN_SENT;
-  bool sized = top->tree_bytes > 0 && !top->taken;
-  bool streams = sized && twpa__txn_is(top, TWPA__TXN_STREAMABLE) && !twpa__txn_is(top, never) &&
-                 top->toast_xid == 0 && top->spec_xid == 0;
   struct {
     twpa__heap *heap;
     twpa__heap_node *node;
     uint32_t flag;
     bool wanted;
-  } heaps[2] = {{&r->sizes, &top->in_sizes, TWPA__TXN_IN_SIZES, sized},
-                {&r->streams, &top->in_streams, TWPA__TXN_IN_STREAMS, streams}};
+  } heaps[2] = {{&r->sizes, &top->in_sizes, TWPA__TXN_IN_SIZES, top->tree_bytes > 0 && !top->taken},
+                {&r->streams, &top->in_streams, TWPA__TXN_IN_STREAMS, twpa__txn_may_stream(top)}};
   for (int i = 0; i < 2; i++) {
     bool inside = twpa__txn_is(top, heaps[i].flag);
     if (inside && heaps[i].wanted)
@@ -35,6 +48,29 @@ void twpa__account_heaps(twpa_txn *top)
     else if (heaps[i].wanted)
       twpa__heap_push(heaps[i].heap, heaps[i].node);
     top->flags = heaps[i].wanted ? top->flags | heaps[i].flag : top->flags & ~heaps[i].flag;
+  }
+}
+
+void twpa__account_heaps(twpa_txn *top)
+{
+  bool touched = twpa__link_is_linked(&top->in_touched);
+  if (top->tree_bytes > 0 && !top->taken) {
+    if (!touched)
+      twpa__list_push_back(&top->owner->touched, &top->in_touched);
+    return;
+  }
+  if (touched)
+    twpa__list_remove(&top->in_touched);
+  if (twpa__txn_is(top, TWPA__TXN_IN_SIZES | TWPA__TXN_IN_STREAMS))
+    settle(top);
+}
+
+void twpa__account_settle(twpa_reorder *r)
+{
+  twpa__link *link;
+  while ((link = twpa__list_first(&r->touched)) != NULL) {
+    twpa__list_remove(link);
+    settle(TWPA__CONTAINER_OF(link, twpa_txn, in_touched));
   }
 }
 

@@ -80,7 +80,7 @@ static const char *check_sub(const twpa_txn *top, const twpa_txn *sub)
   MUST(sub->top == top && sub->nsubs == 0 && twpa__list_empty(&sub->subs));
   MUST(twpa__list_empty(&sub->busy) && twpa__list_empty(&sub->mem));
   MUST(sub->tree_bytes == 0 && sub->tree_changes == 0 && sub->base == NULL && !twpa__txn_is(sub, of_top));
-  MUST(sub->first_lsn >= top->first_lsn);
+  MUST(sub->first_lsn >= top->first_lsn && !twpa__link_is_linked(&sub->in_touched));
   MUST(!twpa__txn_is(sub, TWPA__TXN_CATALOG) || twpa__txn_is(top, TWPA__TXN_CATALOG));
   MUST(!twpa__txn_is(sub, TWPA__TXN_DELIVERED) || twpa__txn_is(top, TWPA__TXN_STREAMED));
   return NULL;
@@ -104,12 +104,15 @@ static const char *check_top(const twpa_reorder *r, twpa_txn *top, totals *t)
     return broken;
   MUST(top->top == NULL && subs == top->nsubs);
   MUST(bytes == top->tree_bytes && changes == top->tree_changes);
-  MUST((top->tree_bytes > 0) == twpa__txn_is(top, TWPA__TXN_IN_SIZES));
+  bool touched = twpa__link_is_linked(&top->in_touched);
+  MUST(touched || (top->tree_bytes > 0) == twpa__txn_is(top, TWPA__TXN_IN_SIZES));
+  MUST(!touched || top->tree_bytes > 0);
   MUST(!twpa__txn_is(top, TWPA__TXN_CONTENT) || top->base != NULL);
   bool partial = top->toast_xid != TWPA_XID_NONE || top->spec_xid != TWPA_XID_NONE;
-  bool streams = top->tree_bytes > 0 && twpa__txn_is(top, TWPA__TXN_STREAMABLE) && !partial &&
+  bool streams = r->can_stream && top->tree_bytes > 0 && twpa__txn_is(top, TWPA__TXN_STREAMABLE) && !partial &&
                  !twpa__txn_is(top, TWPA__TXN_ABORTED | TWPA__TXN_SENT);
-  MUST(streams == twpa__txn_is(top, TWPA__TXN_IN_STREAMS));
+  MUST(streams == twpa__txn_may_stream(top));
+  MUST(touched || streams == twpa__txn_is(top, TWPA__TXN_IN_STREAMS));
   MUST(!twpa__txn_is(top, TWPA__TXN_STREAMED) || twpa__txn_is(top, TWPA__TXN_CONTENT));
   t->tops++;
   t->subs += subs;

@@ -119,8 +119,9 @@ static twpa_status spill_tree(twpa_txn *top)
 
 /* --- the loop --- */
 
-static twpa_txn *largest(const twpa_reorder *r, bool *stream)
+static twpa_txn *largest(twpa_reorder *r, bool *stream)
 {
+  twpa__account_settle(r);
   twpa__heap_node *node = r->streaming ? twpa__heap_first(&r->streams) : NULL;
   *stream = node != NULL;
   if (node != NULL)
@@ -156,7 +157,7 @@ twpa_status twpa__evict_after(twpa_txn *txn)
   twpa_reorder *r = txn->owner;
   twpa_txn *top = twpa__txn_top(txn);
   /* It was spilled only because a row was incomplete: now it can be streamed. */
-  if (txn->nsegments > 0 && r->streaming && twpa__txn_is(top, TWPA__TXN_IN_STREAMS)) {
+  if (r->streaming && txn->nsegments > 0 && twpa__txn_may_stream(top)) {
     drop_aborted(top);
     twpa_status st = twpa__stream(top, true);
     if (st != TWPA_OK)

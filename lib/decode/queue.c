@@ -166,7 +166,8 @@ static void count_in(twpa_txn *txn)
   txn->nchanges++;
   txn->nmem++;
   twpa__txn_top(txn)->tree_changes++;
-  twpa__account_lists(txn);
+  if (txn->nmem == 1)
+    twpa__account_lists(txn);
 }
 
 static void count_out(twpa_txn *txn)
@@ -217,6 +218,7 @@ static twpa_status queue_stored(place *p, const twpa_record *record, const twpa_
   twpa_txn *top = twpa__txn_top(txn);
   states old = states_of(top);
   twpa__change_write(slot, size, record, change, r->next_seq++);
+  twpa__arena_warm(&txn->arena, size);
   count_in(txn);
   twpa__account_arena(txn, old_bytes);
   note_states(top, txn, change);

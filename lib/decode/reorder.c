@@ -110,6 +110,7 @@ twpa_status twpa_reorder_new(twpa_reorder **reorder, const twpa_reorder_options 
   twpa__xidmap_init(&r->by_xid, &r->mem);
   twpa__list_init(&r->open);
   twpa__list_init(&r->catalog);
+  twpa__list_init(&r->touched);
   twpa__list_init(&r->files);
   twpa__list_init(&r->leftovers);
   twpa__heap_init(&r->sizes, sizes_before, NULL);

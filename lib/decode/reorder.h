@@ -8,6 +8,7 @@
  *   catalog  those that change the catalog
  *   sizes    tops with changes in memory, the largest tree first: whom to spill
  *   streams  of these, the ones that may be streamed
+ *   touched  those that are not where they belong in the heaps: see account.c
  * Each top has lists of its own: subs; busy (it and subs that have changes); mem (that have changes in memory). So a
  * delivery costs nothing for subtransactions that are empty, and a spill nothing for those that are in storage already.
  *
@@ -44,6 +45,7 @@ struct twpa_reorder {
   twpa__xidmap by_xid;
   twpa__list open, catalog;
   twpa__heap sizes, streams;
+  twpa__list touched; /* tops whose places in the heaps are to be looked at */
   size_t nopen, nsubs, ntaken;
   twpa_txn *offered; /* being offered to the host */
 
@@ -98,8 +100,12 @@ void twpa__txn_release_taken(twpa_txn *top);
 void twpa__account_arena(twpa_txn *txn, size_t old_bytes);
 /* How much memory may be kept for what comes next follows the limit. */
 void twpa__account_spares(twpa_reorder *reorder);
-/* Puts the top where it belongs in the heaps, after its size or its state has changed. */
+/* The size or the state of the top has changed: its place in the heaps is not right any more. */
 void twpa__account_heaps(twpa_txn *top);
+/* Puts all of those where they belong; to be called before a heap is asked for its first. */
+void twpa__account_settle(twpa_reorder *reorder);
+/* Has it something, and nothing that forbids to stream it? */
+bool twpa__txn_may_stream(const twpa_txn *top);
 /* The transaction is in the lists of the top that it should be in. */
 void twpa__account_lists(twpa_txn *txn);
 /* The transaction changes the catalog. */

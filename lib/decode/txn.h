@@ -63,13 +63,28 @@ typedef struct twpa__tuplecid {
   uint64_t seq;
 } twpa__tuplecid;
 
+/*
+ * What every change reads and writes stands together at the front: with many open transactions, each cache line counts.
+ */
 struct twpa_txn {
-  struct twpa_reorder *owner;
-  twpa_xid xid;
   struct twpa_txn *top; /* NULL: top-level, or not known to be a subtransaction */
   uint32_t flags;
   uint32_t origin;
+  twpa_xid toast_xid; /* top: whose long values wait for their row; 0 */
+  twpa_xid spec_xid;  /* top: whose speculative insert waits for its confirmation; 0 */
+  struct twpa__version *base; /* top: the version of the catalog after which it began */
+  uint64_t tree_changes;      /* top: nchanges, of itself and its subtransactions */
+  uint64_t nchanges, nmem;    /* held; of those, in the arena */
+  twpa__arena arena;
+  twpa__segment *segments;
+  size_t nsegments, segments_cap;
+  uint64_t epoch;     /* counts how often the arena was emptied */
+  twpa__file *file;   /* the one it owns */
+  twpa__link in_busy; /* has changes: in top->busy (its own, if it is a top) */
+  twpa__link in_mem;  /* has changes in memory: in top->mem (likewise) */
 
+  struct twpa_reorder *owner;
+  twpa_xid xid;
   twpa_lsn first_lsn, final_lsn, end_lsn, restart_lsn, origin_lsn;
   twpa_time time;
 
@@ -77,16 +92,6 @@ struct twpa_txn {
   twpa__list subs;     /* known subtransactions */
   size_t nsubs;
   twpa__link in_catalog; /* in reorder->catalog */
-
-  /* Changes. */
-  twpa__arena arena;
-  uint64_t nchanges, nmem; /* held; of those, in the arena */
-  uint64_t epoch;          /* counts how often the arena was emptied */
-  twpa__segment *segments;
-  size_t nsegments, segments_cap;
-  twpa__file *file;   /* the one it owns */
-  twpa__link in_busy; /* has changes: in top->busy (its own, if it is a top) */
-  twpa__link in_mem;  /* has changes in memory: in top->mem (likewise) */
 
   /* What goes with this very (sub)transaction: an abort of it takes it away. */
   unsigned char *invals; /* own invalidations: each a 32-bit length, then the bytes */
@@ -96,15 +101,12 @@ struct twpa_txn {
 
   /* Of a top, over itself and its subtransactions. */
   twpa__list busy, mem;
-  size_t tree_bytes;     /* arena.bytes */
-  uint64_t tree_changes; /* nchanges */
+  size_t tree_bytes; /* arena.bytes */
   twpa__heap_node in_sizes, in_streams;
-  uint64_t given_seq; /* what arrived before was streamed */
-  twpa_xid toast_xid; /* whose long values wait for their row; 0 */
-  twpa_xid spec_xid;  /* whose speculative insert waits for its confirmation; 0 */
-  struct twpa__version *base; /* the version of the catalog after which it began */
+  twpa__link in_touched; /* in reorder->touched */
+  uint64_t given_seq;    /* what arrived before was streamed */
   struct twpa__version *passed; /* the one that streaming has come to; NULL: the base */
-  struct twpa__version *last; /* the one up to which it goes; NULL: the newest */
+  struct twpa__version *last;   /* the one up to which it goes; NULL: the newest */
 
   /* Two-phase commit. */
   char *gid;
