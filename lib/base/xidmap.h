@@ -19,6 +19,7 @@ typedef struct twpa__xidmap {
   struct twpa__xidmap_entry *spare; /* recycled entries */
   twpa__xidmap_near *near; /* what was added or found last, by the low bits of the key */
   size_t near_size;        /* a power of two, or 0 */
+  uint64_t highest; /* no key that was ever added is higher: a new id needs no search */
   size_t count;
   size_t spares; /* recycled entries */
   bool oom; /* set by uthash's out-of-memory hook */
@@ -32,7 +33,7 @@ void twpa__xidmap_clear(twpa__xidmap *map);
 void *twpa__xidmap_get(const twpa__xidmap *map, uint64_t key);
 /* The same, and the next time it is found faster. */
 void *twpa__xidmap_find(twpa__xidmap *map, uint64_t key);
-/* Adds a key that is absent; the value is not NULL. TWPA_E_EXISTS or TWPA_E_NOMEM leave the map as it was. */
+/* Adds a key, which must be absent; the value is not NULL. TWPA_E_NOMEM leaves the map as it was. */
 twpa_status twpa__xidmap_add(twpa__xidmap *map, uint64_t key, void *value);
 /* Removes; the value, or NULL if absent. Cannot fail. */
 void *twpa__xidmap_remove(twpa__xidmap *map, uint64_t key);
