@@ -1,4 +1,9 @@
-/* The merge: a binary heap over sources that read themselves from storage block by block. */
+/*
+ * The merge: a binary heap over sources that read themselves from storage block by block. The sources that have begun
+ * are in the heap, at the front of the row of slots; behind it, from merge->next on, those that have not, in the order of
+ * their first changes. If they do not stand in that order in the list they come from (kinship that was learned late),
+ * all are in the heap from the start.
+ */
 #include "decode/merge.h"
 
 #include "base/assert.h"
@@ -60,6 +65,34 @@ static void sift_down(twpa__merge_slot *heap, size_t n, size_t i)
   heap[i] = slot;
 }
 
+/* Sources whose first change is the next one of all go into the heap. */
+static void admit(twpa__merge *merge)
+{
+  twpa__merge_slot *heap = merge->heap;
+  while (merge->next < merge->nsources && (merge->nheap == 0 || heap[merge->next].seq < heap[0].seq)) {
+    twpa__merge_slot slot = heap[merge->next++];
+    size_t i = merge->nheap++;
+    for (; i > 0 && heap[(i - 1) / 2].seq > slot.seq; i = (i - 1) / 2)
+      heap[i] = heap[(i - 1) / 2];
+    heap[i] = slot;
+  }
+}
+
+/* Fills the row of slots. True if it is in order. */
+static bool line_up(twpa__merge *merge, const twpa_txn *top)
+{
+  bool in_order = true;
+  uint64_t before = 0;
+  for (twpa__link *it = top->busy.next; it != &top->busy; it = it->next) {
+    twpa__source *source = &merge->sources[merge->nsources];
+    uint64_t seq = first_of(source, TWPA__CONTAINER_OF(it, twpa_txn, in_busy));
+    merge->heap[merge->nsources++] = (twpa__merge_slot){seq, source};
+    in_order = in_order && seq >= before;
+    before = seq;
+  }
+  return in_order;
+}
+
 twpa_status twpa__merge_start(twpa__merge *merge, twpa_txn *top)
 {
   twpa__merge_stop(merge);
@@ -75,13 +108,12 @@ twpa_status twpa__merge_start(twpa__merge *merge, twpa_txn *top)
   merge->heap = heap;
   if (st != TWPA_OK)
     return st;
-  TWPA__LIST_FOREACH(&top->busy, it, tmp) {
-    twpa__source *source = &merge->sources[merge->nsources++];
-    uint64_t seq = first_of(source, TWPA__CONTAINER_OF(it, twpa_txn, in_busy));
-    merge->heap[merge->nheap++] = (twpa__merge_slot){seq, source};
+  if (!line_up(merge, top)) {
+    merge->nheap = merge->next = n;
+    for (size_t i = n / 2; i-- > 0;)
+      sift_down(merge->heap, n, i);
   }
-  for (size_t i = n / 2; i-- > 0;)
-    sift_down(merge->heap, n, i);
+  admit(merge);
   return TWPA_OK;
 }
 
@@ -157,19 +189,19 @@ void twpa__merge_step(twpa__merge *merge)
   fetch_ahead(source->at, 4, 7);
   if (source->at == source->end && !next_run(merge, source)) {
     merge->heap[0] = merge->heap[--merge->nheap];
-    if (merge->nheap == 0)
-      return;
   } else {
     merge->heap[0].seq = source->at != NULL ? seq_at(source->at) : source->txn->segments[source->segment].first_seq;
   }
-  sift_down(merge->heap, merge->nheap, 0);
+  if (merge->nheap > 1)
+    sift_down(merge->heap, merge->nheap, 0);
+  admit(merge);
 }
 
 void twpa__merge_stop(twpa__merge *merge)
 {
   for (size_t i = 0; i < merge->nsources; i++)
     drop_block(merge, &merge->sources[i]);
-  merge->nsources = merge->nheap = 0;
+  merge->nsources = merge->nheap = merge->next = 0;
 }
 
 void twpa__merge_free(twpa__merge *merge)

@@ -1,8 +1,9 @@
 /*
  * The changes of a transaction and its subtransactions, merged into the order of arrival, from storage and memory.
  *
- * A binary heap holds one source for each (sub)transaction that has changes, by the sequence number of its next
- * change. A block is read from storage when its first change is the next one of all, not before (its number is
+ * There is one source for each (sub)transaction that has changes. A binary heap holds, by the sequence numbers of their
+ * next changes, those that have begun and not ended: one after the other, as one session writes them, it is one or two
+ * of however many. A block is read from storage when its first change is the next one of all, not before (its number is
  * known without reading), and given up when the last of it was: at most one block per source is in memory. The step
  * from one change to the next cannot fail; looking at a change can, and may be tried again. Nothing of the
  * transaction is changed, so a merge can be started again from the beginning.
@@ -34,8 +35,9 @@ typedef struct twpa__merge {
   const twpa_storage *storage; /* NULL: nothing is stored */
   twpa__source *sources;
   size_t nsources, sources_cap;
-  twpa__merge_slot *heap;
+  twpa__merge_slot *heap; /* a slot for each source; the first nheap are the heap */
   size_t nheap, heap_cap;
+  size_t next; /* the first source that waits for its turn */
   uint64_t restored_blocks;
 } twpa__merge;
 
