@@ -91,11 +91,9 @@ void twpa__account_lists(twpa_txn *txn)
   set_linked(&top->mem, &txn->in_mem, txn->nmem > 0);
 }
 
-void twpa__account_arena(twpa_txn *txn, size_t old_bytes)
+void twpa__account_weight(twpa_txn *txn, size_t old_bytes)
 {
   size_t bytes = txn->arena.bytes;
-  if (bytes == old_bytes)
-    return;
   twpa_txn *top = twpa__txn_top(txn);
   TWPA__ASSERT(top->tree_bytes >= old_bytes);
   top->tree_bytes = top->tree_bytes - old_bytes + bytes;

@@ -152,7 +152,7 @@ twpa_status twpa__evict(twpa_reorder *r)
   return TWPA_OK;
 }
 
-twpa_status twpa__evict_after(twpa_txn *txn)
+twpa_status twpa__evict_or_stream(twpa_txn *txn)
 {
   twpa_reorder *r = txn->owner;
   twpa_txn *top = twpa__txn_top(txn);

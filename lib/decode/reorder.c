@@ -177,32 +177,6 @@ void twpa_reorder_free(twpa_reorder *r)
     free_rest(r);
 }
 
-/* --- calls --- */
-
-twpa_status twpa__reorder_enter(twpa_reorder *r, const twpa_record *record)
-{
-  if (r == NULL || r->closed)
-    return TWPA_E_INVAL;
-  if (r->busy)
-    return TWPA_E_REENTRANT;
-  if (record != NULL) {
-    if (record->lsn == TWPA_LSN_NONE || (record->end_lsn != TWPA_LSN_NONE && record->end_lsn < record->lsn))
-      return TWPA_E_INVAL;
-    if (record->lsn < r->last_lsn)
-      return TWPA_E_STATE;
-  }
-  r->busy = true;
-  return TWPA_OK;
-}
-
-twpa_status twpa__reorder_leave(twpa_reorder *r, const twpa_record *record, twpa_status st)
-{
-  if (st == TWPA_OK && record != NULL)
-    r->last_lsn = record->lsn;
-  r->busy = false;
-  return st;
-}
-
 /* --- transactions --- */
 
 twpa_txn *twpa__txn_find(twpa_reorder *r, twpa_xid xid)

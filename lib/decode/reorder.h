@@ -66,12 +66,35 @@ struct twpa_reorder {
   twpa_reorder_counters stats; /* the counters; what is "now" is filled in when asked for */
 };
 
-/* --- reorder.c: calls, looking up, making and dropping of transactions --- */
+/* --- calls --- */
 
 /* Begins a call that feeds a record; record may be NULL. Fails without beginning. */
-twpa_status twpa__reorder_enter(twpa_reorder *reorder, const twpa_record *record);
+static inline twpa_status twpa__reorder_enter(twpa_reorder *r, const twpa_record *record)
+{
+  if (r == NULL || r->closed)
+    return TWPA_E_INVAL;
+  if (r->busy)
+    return TWPA_E_REENTRANT;
+  if (record != NULL) {
+    if (record->lsn == TWPA_LSN_NONE || (record->end_lsn != TWPA_LSN_NONE && record->end_lsn < record->lsn))
+      return TWPA_E_INVAL;
+    if (record->lsn < r->last_lsn)
+      return TWPA_E_STATE;
+  }
+  r->busy = true;
+  return TWPA_OK;
+}
+
 /* Ends a call; on success the position of the record is the newest. Returns st. */
-twpa_status twpa__reorder_leave(twpa_reorder *reorder, const twpa_record *record, twpa_status st);
+static inline twpa_status twpa__reorder_leave(twpa_reorder *r, const twpa_record *record, twpa_status st)
+{
+  if (st == TWPA_OK && record != NULL)
+    r->last_lsn = record->lsn;
+  r->busy = false;
+  return st;
+}
+
+/* --- reorder.c: looking up, making and dropping of transactions --- */
 
 /* NULL if it is not there. */
 twpa_txn *twpa__txn_find(twpa_reorder *reorder, twpa_xid xid);
@@ -96,8 +119,15 @@ void twpa__txn_release_taken(twpa_txn *top);
 
 /* --- account.c: sizes, heaps and lists that follow the changes of a transaction --- */
 
+/* The arena of txn has not the weight any more that it had. */
+void twpa__account_weight(twpa_txn *txn, size_t old_bytes);
 /* The arena of txn had old_bytes before; a change more or none. Keeps everything in step. */
-void twpa__account_arena(twpa_txn *txn, size_t old_bytes);
+static inline void twpa__account_arena(twpa_txn *txn, size_t old_bytes)
+{
+  if (txn->arena.bytes != old_bytes)
+    twpa__account_weight(txn, old_bytes);
+}
+
 /* How much memory may be kept for what comes next follows the limit. */
 void twpa__account_spares(twpa_reorder *reorder);
 /* The size or the state of the top has changed: its place in the heaps is not right any more. */

@@ -67,6 +67,7 @@ typedef struct twpa__tuplecid {
  * What every change reads and writes stands together at the front: with many open transactions, each cache line counts.
  */
 struct twpa_txn {
+  struct twpa_reorder *owner;
   struct twpa_txn *top; /* NULL: top-level, or not known to be a subtransaction */
   uint32_t flags;
   uint32_t origin;
@@ -83,7 +84,6 @@ struct twpa_txn {
   twpa__link in_busy; /* has changes: in top->busy (its own, if it is a top) */
   twpa__link in_mem;  /* has changes in memory: in top->mem (likewise) */
 
-  struct twpa_reorder *owner;
   twpa_xid xid;
   twpa_lsn first_lsn, final_lsn, end_lsn, restart_lsn, origin_lsn;
   twpa_time time;

@@ -42,7 +42,7 @@ static void settle(twpa__walk *walk)
 {
   if (!walk->given)
     return;
-  if (walk->last_of_row)
+  if (walk->last_of_row && walk->toast.values != NULL)
     twpa__toast_reset(&walk->toast);
   walk->given = walk->last_of_row = false;
   twpa__merge_step(&walk->merge);
