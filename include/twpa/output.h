@@ -24,8 +24,8 @@
  * **Result** of a callback: #TWPA_CALLBACK_OK; #TWPA_CALLBACK_ABORTED, see there; anything else makes the call that
  * led to it return #TWPA_E_CALLBACK. The transaction then stays in the buffer, and repeating the call delivers it
  * again from its `begin`, `begin_prepare` or `stream_start` on: what the consumer has got since that one counts for
- * nothing. Callbacks that have succeeded and stand alone (stream_abort, commit_prepared, rollback_prepared) are not
- * repeated.
+ * nothing. What is complete is not repeated: a stream block whose `stream_stop` has succeeded, a transaction whose
+ * `prepare` has, a `stream_abort` that has.
  *
  * **What is required**: begin, change, commit. `truncate` and `message` may be missing; such changes are then left
  * out. With twpa_reorder_options.streaming: stream_start, stream_stop, stream_abort, stream_commit, stream_change.

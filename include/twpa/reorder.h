@@ -21,8 +21,17 @@
  * later, or only from the commit record; the result is the same. Subtransactions of every depth hang directly below
  * the top-level one. What contradicts something known is refused (#TWPA_E_STATE).
  *
- * **Failure.** A call that fails leaves the buffer as it was and may be repeated. Where a call has reported
- * something to the output before it failed, the description of the output says what a repetition reports again.
+ * **Failure.** A call that fails leaves the transactions as they were, and repeating it has the outcome that it would
+ * have had at first, with three exceptions.
+ * - What is true of a record whatever becomes of the call may be known afterwards: that its transaction exists and
+ *   whose subtransaction it is, as if twpa_reorder_touch() had been called with it, or twpa_reorder_assign() for the
+ *   known subtransactions that an end record lists. Nothing may be fed then that lies before it.
+ * - What the memory limit asks for is done in steps. Those that were completed (a transaction, or a part of it, is in
+ *   storage; a block was streamed; what is rolled back was dropped) are not undone.
+ * - What a call has reported to the output and need not report again is done: an abort of several transactions goes
+ *   on with the first that the output has not heard of. The description of the output says what is repeated.
+ *
+ * After a delivery that fails, invalidations are executed as after one that succeeds.
  *
  * Unless a function says otherwise, each may return #TWPA_E_INVAL (NULL, or a record without position),
  * #TWPA_E_REENTRANT, #TWPA_E_NOMEM, and #TWPA_E_STATE (order or kinship as above).
@@ -161,7 +170,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_touch(twpa_reorder *reorder, co
  * @param[in] record   the record it is in; several changes may have the same
  * @param[in] change   the change
  * @return #TWPA_OK; #TWPA_E_INVAL also for an unknown kind, flags that do not belong to it, or lengths beyond the
- *         limits; #TWPA_E_STATE also for a transaction that is prepared; #TWPA_E_CALLBACK, #TWPA_E_CORRUPT (from
+ *         limits; #TWPA_E_STATE also for a transaction that is prepared or whose top-level one is; #TWPA_E_CALLBACK, #TWPA_E_CORRUPT (from
  *         streaming). A failure means that the change is not queued. O(size of the change), plus what the limit
  *         asks for.
  */
@@ -173,7 +182,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_queue(twpa_reorder *reorder, co
  * @param[in] reorder  a buffer
  * @param[in] record   the record; its xid is the (sub)transaction that wrote the row
  * @param[in] new_cid  what the record says; copied
- * @return #TWPA_OK; #TWPA_E_INVAL also if it has neither cmin nor cmax, or no top-level transaction. O(1).
+ * @return #TWPA_OK; #TWPA_E_INVAL also if it has neither cmin nor cmax, or no top-level transaction; #TWPA_E_STATE also
+ *         for a transaction that is prepared. O(1).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_new_cid(twpa_reorder *reorder, const twpa_record *record,
                                                          const twpa_new_cid *new_cid);
@@ -221,7 +231,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_forget(twpa_reorder *reorder, c
  * @param[in] reorder  a buffer
  * @param[in] record   the abort record
  * @param[in] abort    what the record says
- * @return #TWPA_OK, also if it is not known; #TWPA_E_CALLBACK. O(what it holds).
+ * @return #TWPA_OK, also if it is not known; #TWPA_E_STATE also if one of them is prepared; #TWPA_E_CALLBACK.
+ *         O(what it holds).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_abort(twpa_reorder *reorder, const twpa_record *record,
                                                        const twpa_commit *abort);
@@ -232,7 +243,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_abort(twpa_reorder *reorder, co
  * search goes from the one that began first and stops at the first that may be running.
  * @param[in] reorder         a buffer
  * @param[in] oldest_running  twpa_running_xacts.oldest_running_xid
- * @return #TWPA_OK; #TWPA_E_CALLBACK. O(what is dropped).
+ * @return #TWPA_OK; #TWPA_E_STATE if one of them is prepared, which does not end in a crash: nothing is dropped then;
+ *         #TWPA_E_CALLBACK. O(what is dropped).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_abort_before(twpa_reorder *reorder, twpa_xid oldest_running);
 
@@ -261,7 +273,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_prepare(twpa_reorder *reorder, 
  * @param[in] record   the prepare record
  * @param[in] prepare  what the record says
  * @param[in] gid      the name given to it; not empty; copied
- * @return as twpa_reorder_prepare(), but never #TWPA_E_CALLBACK
+ * @return as twpa_reorder_prepare(), but never #TWPA_E_CALLBACK; #TWPA_E_STATE also if something of it was streamed
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_skip_prepare(twpa_reorder *reorder, const twpa_record *record,
                                                               const twpa_commit *prepare, twpa_bytes gid);

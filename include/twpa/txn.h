@@ -53,7 +53,7 @@ TWPA_API twpa_lsn twpa_txn_end_lsn(const twpa_txn *txn);
 TWPA_API twpa_time twpa_txn_time(const twpa_txn *txn);
 
 /** Where it was first made. @param[in] txn a transaction @return origin of its end record; while a transaction in
- * progress is streamed, that of the first change of the block that has one. */
+ * progress is streamed, that of the first change of the block, or, where that has none, of an earlier block. */
 TWPA_API uint32_t twpa_txn_origin(const twpa_txn *txn);
 
 /** Where in the log of its origin it ended. @param[in] txn a transaction @return that position, 0 for none. */

@@ -24,7 +24,7 @@ void twpa__account_spares(twpa_reorder *r)
 
 bool twpa__txn_may_stream(const twpa_txn *top)
 {
-  const uint32_t never = TWPA__TXN_ABORTED | TWPA__TXN_SENT;
+  const uint32_t never = TWPA__TXN_ABORTED | TWPA__TXN_PREPARED | TWPA__TXN_SENT;
   return top->owner->can_stream && top->tree_bytes > 0 && !top->taken && twpa__txn_is(top, TWPA__TXN_STREAMABLE) &&
          !twpa__txn_is(top, never) && top->toast_xid == TWPA_XID_NONE && top->spec_xid == TWPA_XID_NONE;
 }

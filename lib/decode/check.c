@@ -110,9 +110,11 @@ static const char *check_top(const twpa_reorder *r, twpa_txn *top, totals *t)
   MUST(!twpa__txn_is(top, TWPA__TXN_CONTENT) || top->base != NULL);
   bool partial = top->toast_xid != TWPA_XID_NONE || top->spec_xid != TWPA_XID_NONE;
   bool streams = r->can_stream && top->tree_bytes > 0 && twpa__txn_is(top, TWPA__TXN_STREAMABLE) && !partial &&
-                 !twpa__txn_is(top, TWPA__TXN_ABORTED | TWPA__TXN_SENT);
+                 !twpa__txn_is(top, TWPA__TXN_ABORTED | TWPA__TXN_PREPARED | TWPA__TXN_SENT);
   MUST(streams == twpa__txn_may_stream(top));
   MUST(touched || streams == twpa__txn_is(top, TWPA__TXN_IN_STREAMS));
+  MUST((top->gid != NULL) == twpa__txn_is(top, TWPA__TXN_PREPARED));
+  MUST(twpa__txn_is(top, TWPA__TXN_PREPARED) || !twpa__txn_is(top, TWPA__TXN_SENT | TWPA__TXN_SKIPPED));
   MUST(!twpa__txn_is(top, TWPA__TXN_STREAMED) || twpa__txn_is(top, TWPA__TXN_CONTENT));
   t->tops++;
   t->subs += subs;

@@ -31,6 +31,8 @@ void twpa__invalidate_txn(const twpa_txn *txn)
 
 void twpa__invalidate_tree(const twpa_txn *top)
 {
+  if (!twpa__txn_is(top, TWPA__TXN_CATALOG))
+    return;
   twpa__invalidate_txn(top);
   for (const twpa__link *it = top->subs.next; it != &top->subs; it = it->next)
     twpa__invalidate_txn((const twpa_txn *)(const void *)((const char *)it - offsetof(twpa_txn, node)));
@@ -46,15 +48,19 @@ static void invalidate(const twpa_reorder *r, twpa_bytes content)
   }
 }
 
-void twpa__invalidate_versions(const twpa_txn *top)
+void twpa__invalidate_versions(const twpa_txn *top, const twpa__version *from)
 {
-  if (top->base == NULL)
-    return;
-  for (const twpa__version *v = top->base; v != top->last && v->next != NULL;) {
+  for (const twpa__version *v = from; v != NULL && v != top->last && v->next != NULL;) {
     v = v->next;
     if (v->invals_len > 0)
       invalidate(top->owner, (twpa_bytes){v->invals, v->invals_len});
   }
+}
+
+void twpa__invalidate_after(const twpa_txn *top)
+{
+  twpa__invalidate_tree(top);
+  twpa__invalidate_versions(top, top->base);
 }
 
 /* --- a run --- */

@@ -4,12 +4,24 @@
 #include "base/assert.h"
 #include "decode/stream.h"
 
-void twpa__txn_set_end(twpa_txn *top, const twpa_record *record, const twpa_commit *end)
+twpa__end twpa__txn_set_end(twpa_txn *top, const twpa_record *record, const twpa_commit *end)
 {
+  twpa__end old = {.final_lsn = top->final_lsn, .end_lsn = top->end_lsn, .origin_lsn = top->origin_lsn,
+                   .time = top->time, .origin = top->origin};
   top->final_lsn = record->lsn;
   top->end_lsn = record->end_lsn;
   top->time = end->time;
   top->origin = record->origin;
+  top->origin_lsn = end->origin_lsn;
+  return old;
+}
+
+void twpa__txn_restore_end(twpa_txn *top, const twpa__end *end)
+{
+  top->final_lsn = end->final_lsn;
+  top->end_lsn = end->end_lsn;
+  top->time = end->time;
+  top->origin = end->origin;
   top->origin_lsn = end->origin_lsn;
 }
 
@@ -40,13 +52,14 @@ twpa_status twpa__txn_commit(twpa_txn *top, const twpa_record *record, const twp
 {
   if (twpa__any_aborted(top->owner, top, end))
     return TWPA_E_STATE;
-  twpa__txn_set_end(top, record, end);
+  twpa__end old = twpa__txn_set_end(top, record, end);
   bool taken = false;
   twpa_status st = twpa__txn_is(top, TWPA__TXN_STREAMED) ? twpa__stream_commit(top) : twpa__deliver_commit(top, &taken);
-  if (st != TWPA_OK)
+  twpa__invalidate_after(top);
+  if (st != TWPA_OK) {
+    twpa__txn_restore_end(top, &old);
     return st;
-  twpa__invalidate_tree(top);
-  twpa__invalidate_versions(top);
+  }
   if (taken)
     twpa__txn_detach(top);
   else
@@ -118,7 +131,6 @@ twpa_status twpa__txn_abort(twpa_txn *txn, twpa_lsn lsn)
     if (st != TWPA_OK)
       return st;
   }
-  txn->final_lsn = lsn;
   return abort_one(txn, lsn);
 }
 
@@ -140,6 +152,8 @@ static twpa_status check_aborted(twpa_reorder *r, const twpa_txn *txn, const twp
     const twpa_txn *sub = twpa__txn_find(r, end->subxids[i]);
     if (sub == NULL)
       continue;
+    if (twpa__txn_is(sub->top != NULL ? sub->top : sub, TWPA__TXN_PREPARED))
+      return TWPA_E_STATE;
     bool known = txn != NULL && (txn->top != NULL || txn->nsubs > 0);
     if (sub->nsubs > 0 || (known && sub->top != NULL && sub->top != top))
       return TWPA_E_STATE;
@@ -173,11 +187,22 @@ twpa_status twpa_reorder_abort(twpa_reorder *r, const twpa_record *record, const
   return twpa__reorder_leave(r, record, st);
 }
 
+/* What is prepared does not end in a crash: that it has ended should have been told. */
+static twpa_status check_lost(const twpa_reorder *r, twpa_xid oldest_running)
+{
+  const twpa_txn *txn = twpa_reorder_next_open(r, NULL);
+  for (; txn != NULL && txn->xid < oldest_running; txn = twpa_reorder_next_open(r, txn))
+    if (twpa__txn_is(txn, TWPA__TXN_PREPARED))
+      return TWPA_E_STATE;
+  return TWPA_OK;
+}
+
 twpa_status twpa_reorder_abort_before(twpa_reorder *r, twpa_xid oldest_running)
 {
   twpa_status st = twpa__reorder_enter(r, NULL);
   if (st != TWPA_OK)
     return st;
+  st = check_lost(r, oldest_running);
   twpa__link *link;
   while (st == TWPA_OK && (link = twpa__list_first(&r->open)) != NULL) {
     twpa_txn *txn = TWPA__CONTAINER_OF(link, twpa_txn, node);

@@ -84,6 +84,8 @@ static twpa_status spill_chunk(twpa_txn *txn, twpa__file *file)
   txn->epoch += txn->nmem == 0;
   twpa__account_lists(txn);
   twpa__account_arena(txn, bytes);
+  r->stats.spilled_txns += !twpa__txn_is(txn, TWPA__TXN_SPILLED);
+  txn->flags |= TWPA__TXN_SPILLED;
   r->stats.spilled_blocks++;
   r->stats.spilled_bytes += segment.bytes;
   return TWPA_OK;
@@ -96,9 +98,6 @@ static twpa_status spill(twpa_txn *txn)
   twpa__file *file = twpa__file_of(twpa__arena_used(&txn->arena) >= OWN_FILE_BYTES ? txn : top);
   if (file == NULL)
     return TWPA_E_NOMEM;
-  if (!twpa__txn_is(txn, TWPA__TXN_SPILLED))
-    txn->owner->stats.spilled_txns++;
-  txn->flags |= TWPA__TXN_SPILLED;
   twpa_status st = TWPA_OK;
   while (st == TWPA_OK && txn->arena.first != NULL)
     st = spill_chunk(txn, file);
@@ -117,13 +116,24 @@ static twpa_status spill_tree(twpa_txn *top)
   return st;
 }
 
+/* --- streaming --- */
+
+/* What others see of the catalog is not what this transaction sees: of others, what came after the last change. */
+static twpa_status stream(twpa_txn *top)
+{
+  twpa_status st = twpa__stream(top, true);
+  twpa__invalidate_tree(top);
+  twpa__invalidate_versions(top, top->passed != NULL ? top->passed : top->base);
+  return st;
+}
+
 /* --- the loop --- */
 
-static twpa_txn *largest(twpa_reorder *r, bool *stream)
+static twpa_txn *largest(twpa_reorder *r, bool *streams)
 {
   twpa__account_settle(r);
   twpa__heap_node *node = r->streaming ? twpa__heap_first(&r->streams) : NULL;
-  *stream = node != NULL;
+  *streams = node != NULL;
   if (node != NULL)
     return TWPA__CONTAINER_OF(node, twpa_txn, in_streams);
   node = r->storage != NULL ? twpa__heap_first(&r->sizes) : NULL;
@@ -136,15 +146,15 @@ twpa_status twpa__evict(twpa_reorder *r)
     return TWPA_OK;
   r->stats.limit_exceeded++;
   while (r->memory_bytes >= r->memory_limit) {
-    bool stream;
+    bool streams;
     size_t before = r->memory_bytes;
-    twpa_txn *top = largest(r, &stream);
+    twpa_txn *top = largest(r, &streams);
     if (top == NULL)
       break;
     drop_aborted(top);
     if (r->memory_bytes < before)
       continue;
-    twpa_status st = stream ? twpa__stream(top, true) : spill_tree(top);
+    twpa_status st = streams ? stream(top) : spill_tree(top);
     if (st != TWPA_OK)
       return st;
     TWPA__ASSERT(r->memory_bytes < before && top->tree_bytes == 0);
@@ -159,7 +169,7 @@ twpa_status twpa__evict_or_stream(twpa_txn *txn)
   /* It was spilled only because a row was incomplete: now it can be streamed. */
   if (r->streaming && txn->nsegments > 0 && twpa__txn_may_stream(top)) {
     drop_aborted(top);
-    twpa_status st = twpa__stream(top, true);
+    twpa_status st = stream(top);
     if (st != TWPA_OK)
       return st;
   }

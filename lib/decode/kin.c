@@ -155,6 +155,8 @@ twpa_status twpa__kin_end(twpa_reorder *r, twpa_txn **top, twpa_xid xid, const t
     twpa_txn *sub = twpa__txn_find(r, end->subxids[i]);
     if (sub != NULL)
       st = twpa__kin_link(r, xid, sub, record->lsn);
+    if (st == TWPA_OK)
+      r->last_lsn = record->lsn; /* the kinship stays, even if the call fails */
   }
   if (st == TWPA_OK)
     *top = twpa__txn_find(r, xid);

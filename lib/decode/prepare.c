@@ -25,10 +25,16 @@ static bool one_phase(const twpa_reorder *r, twpa_xid xid, twpa_bytes gid)
          (r->output.filter_prepare != NULL && r->output.filter_prepare(r->output_user, xid, gid) != 0);
 }
 
+/* Only what is prepared has a name. */
+static void clear_gid(twpa_txn *top)
+{
+  twpa__release(&top->owner->mem, top->gid, top->gid_len);
+  top->gid = NULL;
+  top->gid_len = 0;
+}
+
 static twpa_status set_gid(twpa_txn *top, twpa_bytes gid)
 {
-  if (top->gid != NULL)
-    return top->gid_len == gid.len && memcmp(top->gid, gid.data, gid.len) == 0 ? TWPA_OK : TWPA_E_STATE;
   char *copy = twpa__alloc(&top->owner->mem, gid.len);
   if (copy == NULL)
     return TWPA_E_NOMEM;
@@ -60,11 +66,11 @@ static twpa_status send_prepare(twpa_txn *top)
       twpa__txn_mark_aborted(run.aborted);
     r->stats.delivered_txns += st == TWPA_OK;
   }
+  twpa__invalidate_after(top);
   if (st != TWPA_OK)
     return st;
   top->flags |= TWPA__TXN_SENT;
-  twpa__invalidate_tree(top);
-  twpa__invalidate_versions(top);
+  twpa__tree_drop_tuplecids(top);
   twpa__tree_drop_changes(top);
   twpa__account_heaps(top);
   return TWPA_OK;
@@ -73,19 +79,22 @@ static twpa_status send_prepare(twpa_txn *top)
 static twpa_status prepare(twpa_txn *top, const twpa_record *record, const twpa_commit *end, bool skip)
 {
   twpa_reorder *r = top->owner;
-  twpa__txn_set_end(top, record, end);
-  top->prepare_end_lsn = record->end_lsn != TWPA_LSN_NONE ? record->end_lsn : record->lsn;
-  top->prepare_time = end->time;
+  twpa__end old = twpa__txn_set_end(top, record, end);
   bool shown = twpa__txn_is(top, TWPA__TXN_CONTENT);
   if (!skip && shown) {
     twpa_status st = send_prepare(top);
-    if (st != TWPA_OK)
+    if (st != TWPA_OK) {
+      twpa__txn_restore_end(top, &old);
       return st;
+    }
   } else {
     twpa__invalidate_tree(top);
   }
+  top->prepare_end_lsn = record->end_lsn != TWPA_LSN_NONE ? record->end_lsn : record->lsn;
+  top->prepare_time = end->time;
   top->flags |= TWPA__TXN_PREPARED | (skip ? TWPA__TXN_SKIPPED : 0);
   top->last = r->versions.last;
+  twpa__account_heaps(top); /* it cannot be streamed any more */
   return TWPA_OK;
 }
 
@@ -100,10 +109,15 @@ static twpa_status prepare_inside(twpa_reorder *r, const twpa_record *record, co
     return st;
   if (twpa__txn_is(top, TWPA__TXN_PREPARED))
     return TWPA_E_STATE;
+  skip |= twpa__origin_filtered(r, record->origin);
+  if (skip && twpa__txn_is(top, TWPA__TXN_STREAMED))
+    return TWPA_E_STATE;
   st = set_gid(top, gid);
+  if (st == TWPA_OK)
+    st = prepare(top, record, end, skip);
   if (st != TWPA_OK)
-    return st;
-  return prepare(top, record, end, skip || twpa__origin_filtered(r, record->origin));
+    clear_gid(top);
+  return st;
 }
 
 static twpa_status prepare_call(twpa_reorder *r, const twpa_record *record, const twpa_commit *end, twpa_bytes gid,
@@ -147,14 +161,16 @@ static twpa_status finish(twpa_txn *top, const twpa_record *record, const twpa_c
       st = send_skipped(top);
     if (st != TWPA_OK)
       return st;
-    twpa__txn_set_end(top, record, end);
+    twpa__end old = twpa__txn_set_end(top, record, end);
     twpa_bytes gid = gid_of(top);
     const twpa_output *o = &r->output;
     st = twpa__callback_status(
       committed ? o->commit_prepared(r->output_user, top, gid)
                 : o->rollback_prepared(r->output_user, top, gid, top->prepare_end_lsn, top->prepare_time));
-    if (st != TWPA_OK)
+    if (st != TWPA_OK) {
+      twpa__txn_restore_end(top, &old);
       return st;
+    }
   }
   twpa__invalidate_tree(top);
   r->stats.aborted_txns += !committed;

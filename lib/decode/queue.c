@@ -28,16 +28,22 @@ static twpa_status place_find(place *p, twpa_reorder *r, const twpa_record *reco
   return p->txn != NULL ? TWPA_OK : TWPA_E_NOMEM;
 }
 
-/* The last thing that may fail: kinship. Then the transaction is in its list. */
+/*
+ * Kinship; then the transaction is in its list. What a call does after that may fail, but this stays: it is true
+ * whatever becomes of the call. So nothing may be fed from now on that lies before the record.
+ */
 static twpa_status place_settle(place *p, twpa_reorder *r, const twpa_record *record)
 {
+  twpa_status st = TWPA_OK;
   if (record->top_xid == record->xid && p->txn->top != NULL)
     return TWPA_E_STATE;
   if (record->top_xid != TWPA_XID_NONE && record->top_xid != record->xid)
-    return twpa__kin_link(r, record->top_xid, p->txn, record->lsn);
-  if (p->made)
+    st = twpa__kin_link(r, record->top_xid, p->txn, record->lsn);
+  else if (p->made)
     twpa__txn_open(p->txn);
-  return TWPA_OK;
+  if (st == TWPA_OK)
+    r->last_lsn = record->lsn;
+  return st;
 }
 
 static void place_undo(place *p)
@@ -92,11 +98,30 @@ twpa_status twpa_reorder_assign(twpa_reorder *r, twpa_xid top, twpa_xid sub, twp
 typedef struct states {
   uint32_t flags;
   twpa_xid toast_xid, spec_xid;
+  bool based;
 } states;
+
+static const uint32_t of_change = TWPA__TXN_CONTENT | TWPA__TXN_STREAMABLE;
 
 static states states_of(const twpa_txn *top)
 {
-  return (states){top->flags & (TWPA__TXN_CONTENT | TWPA__TXN_STREAMABLE), top->toast_xid, top->spec_xid};
+  return (states){top->flags & of_change, top->toast_xid, top->spec_xid, top->base != NULL};
+}
+
+/* Whose incomplete row it was, unless that was dropped in the meantime. */
+static twpa_xid still_partial(twpa_reorder *r, twpa_xid xid)
+{
+  const twpa_txn *txn = xid != TWPA_XID_NONE ? twpa__txn_find(r, xid) : NULL;
+  return txn != NULL && !twpa__txn_is(txn, TWPA__TXN_ABORTED) ? xid : TWPA_XID_NONE;
+}
+
+static void states_restore(twpa_txn *top, const states *old)
+{
+  top->flags = (top->flags & ~of_change) | old->flags;
+  top->toast_xid = still_partial(top->owner, old->toast_xid);
+  top->spec_xid = still_partial(top->owner, old->spec_xid);
+  if (!old->based)
+    twpa__txn_unuse_base(top);
 }
 
 static void use_base(twpa_txn *top)
@@ -193,10 +218,7 @@ static twpa_status limit_after(twpa_txn *txn, void *slot, size_t size, const sta
   size_t bytes = txn->arena.bytes;
   twpa__arena_undo(&txn->arena, slot, size);
   count_out(txn);
-  const uint32_t of_change = TWPA__TXN_CONTENT | TWPA__TXN_STREAMABLE;
-  top->flags = (top->flags & ~of_change) | old->flags;
-  top->toast_xid = old->toast_xid;
-  top->spec_xid = old->spec_xid;
+  states_restore(top, old);
   twpa__account_arena(txn, bytes);
   twpa__account_heaps(top);
   return st;
@@ -232,7 +254,14 @@ static bool dead(const twpa_txn *txn, const twpa_txn *top)
   return twpa__txn_is(txn, TWPA__TXN_ABORTED) || (top != NULL && twpa__txn_is(top, TWPA__TXN_ABORTED));
 }
 
-static twpa_status queue_change(twpa_reorder *r, const twpa_record *record, const twpa_change *change, size_t size)
+static void count_queued(twpa_reorder *r, size_t payload)
+{
+  r->stats.queued_changes++;
+  r->stats.queued_bytes += payload;
+}
+
+static twpa_status queue_change(twpa_reorder *r, const twpa_record *record, const twpa_change *change, size_t size,
+                                size_t payload)
 {
   place p;
   twpa_status st = place_find(&p, r, record);
@@ -244,8 +273,11 @@ static twpa_status queue_change(twpa_reorder *r, const twpa_record *record, cons
     st = TWPA_E_STATE;
   if (st == TWPA_OK && change->kind == TWPA_INVALIDATION)
     st = invals_reserve(txn, change->content.len);
+  bool dropped = dead(txn, top);
   if (st == TWPA_OK)
-    st = dead(txn, top) ? place_settle(&p, r, record) : queue_stored(&p, record, change, size);
+    st = dropped ? place_settle(&p, r, record) : queue_stored(&p, record, change, size);
+  if (st == TWPA_OK && !dropped)
+    count_queued(r, payload);
   if (st == TWPA_OK && change->kind == TWPA_INVALIDATION) {
     invals_add(txn, change->content);
     twpa__account_catalog_of(txn);
@@ -293,12 +325,7 @@ static twpa_status queue_inside(twpa_reorder *r, const twpa_record *record, cons
   }
   if (!internal && twpa__origin_filtered(r, record->origin))
     return twpa__reorder_touch(r, record);
-  st = queue_change(r, record, change, size);
-  if (st == TWPA_OK) {
-    r->stats.queued_changes++;
-    r->stats.queued_bytes += payload;
-  }
-  return st;
+  return queue_change(r, record, change, size, payload);
 }
 
 twpa_status twpa_reorder_queue(twpa_reorder *r, const twpa_record *record, const twpa_change *change)
@@ -311,6 +338,15 @@ twpa_status twpa_reorder_queue(twpa_reorder *r, const twpa_record *record, const
   return twpa__reorder_leave(r, record, queue_inside(r, record, change));
 }
 
+static twpa_status tuplecids_reserve(twpa_txn *txn)
+{
+  void *tuplecids = txn->tuplecids;
+  twpa_status st = twpa__array_reserve(&txn->owner->mem, &tuplecids, &txn->tuplecids_cap, txn->ntuplecids + 1,
+                                       sizeof *txn->tuplecids);
+  txn->tuplecids = tuplecids;
+  return st;
+}
+
 static twpa_status new_cid_inside(twpa_reorder *r, const twpa_record *record, const twpa_new_cid *new_cid)
 {
   place p;
@@ -320,9 +356,12 @@ static twpa_status new_cid_inside(twpa_reorder *r, const twpa_record *record, co
   if (st != TWPA_OK)
     return st;
   twpa_txn *txn = p.txn;
-  void *tuplecids = txn->tuplecids;
-  st = twpa__array_reserve(&r->mem, &tuplecids, &txn->tuplecids_cap, txn->ntuplecids + 1, sizeof *txn->tuplecids);
-  txn->tuplecids = tuplecids;
+  const twpa_txn *top = place_top(&p, r, &named);
+  if (top != NULL && twpa__txn_is(top, TWPA__TXN_PREPARED))
+    st = TWPA_E_STATE;
+  bool dropped = dead(txn, top);
+  if (st == TWPA_OK && !dropped)
+    st = tuplecids_reserve(txn);
   if (st == TWPA_OK)
     st = place_settle(&p, r, &named);
   if (st != TWPA_OK) {
@@ -332,9 +371,11 @@ static twpa_status new_cid_inside(twpa_reorder *r, const twpa_record *record, co
     }
     return st;
   }
+  twpa__account_catalog_of(txn);
+  if (dropped)
+    return TWPA_OK;
   txn->tuplecids[txn->ntuplecids++] = (twpa__tuplecid){.cid = *new_cid, .seq = r->next_seq++};
   r->tuplecids++;
-  twpa__account_catalog_of(txn);
   return TWPA_OK;
 }
 

@@ -246,13 +246,18 @@ static void drop_tuplecids(twpa_txn *txn)
   txn->ntuplecids = txn->tuplecids_cap = 0;
 }
 
+void twpa__tree_drop_tuplecids(twpa_txn *top)
+{
+  drop_tuplecids(top);
+  twpa__link *it, *tmp;
+  TWPA__LIST_FOREACH(&top->subs, it, tmp)
+    drop_tuplecids(TWPA__CONTAINER_OF(it, twpa_txn, node));
+}
+
 void twpa__txn_mark_aborted(twpa_txn *txn)
 {
   txn->flags |= TWPA__TXN_ABORTED;
-  drop_tuplecids(txn);
-  twpa__link *it, *tmp;
-  TWPA__LIST_FOREACH(&txn->subs, it, tmp)
-    drop_tuplecids(TWPA__CONTAINER_OF(it, twpa_txn, node));
+  twpa__tree_drop_tuplecids(txn);
 }
 
 /* Frees the record of a transaction that is in no list and has no changes. */
@@ -295,7 +300,7 @@ static void drop_sub(twpa_txn *sub)
   twpa__account_heaps(top);
 }
 
-static void unuse_base(twpa_txn *top)
+void twpa__txn_unuse_base(twpa_txn *top)
 {
   twpa_reorder *r = top->owner;
   if (top->base == NULL)
@@ -315,7 +320,7 @@ void twpa__txn_drop(twpa_txn *txn)
   while ((link = twpa__list_first(&txn->subs)) != NULL)
     drop_sub(TWPA__CONTAINER_OF(link, twpa_txn, node));
   twpa__txn_drop_changes(txn);
-  unuse_base(txn);
+  twpa__txn_unuse_base(txn);
   twpa__list_remove(&txn->node);
   txn->owner->nopen--;
   hide(txn);
@@ -356,7 +361,7 @@ void twpa__txn_release_taken(twpa_txn *top)
   TWPA__LIST_FOREACH(&top->subs, it, tmp)
     free_taken(TWPA__CONTAINER_OF(it, twpa_txn, node));
   r->ntaken--;
-  unuse_base(top);
+  twpa__txn_unuse_base(top);
   free_taken(top);
   if (r->closed && r->ntaken == 0)
     free_rest(r);

@@ -112,6 +112,10 @@ void twpa__tree_drop_changes(twpa_txn *top);
 void twpa__txn_drop(twpa_txn *txn);
 /* It was rolled back, as somebody says: what it told about its rows is forgotten; its changes are for the caller. */
 void twpa__txn_mark_aborted(twpa_txn *txn);
+/* Forgets what a top and its subtransactions told about their rows. */
+void twpa__tree_drop_tuplecids(twpa_txn *top);
+/* A top begins at no version of the catalog any more. */
+void twpa__txn_unuse_base(twpa_txn *top);
 /* Takes a top out of everything but keeps what is needed to walk it. */
 void twpa__txn_detach(twpa_txn *top);
 /* Gives back what twpa__txn_detach has left. */
@@ -168,8 +172,10 @@ bool twpa__origin_filtered(const twpa_reorder *reorder, uint32_t origin);
 void twpa__invalidate_txn(const twpa_txn *txn);
 /* Executes those of a top and its subtransactions. */
 void twpa__invalidate_tree(const twpa_txn *top);
-/* Executes those of the versions since it began. */
-void twpa__invalidate_versions(const twpa_txn *top);
+/* Executes those of the versions that follow `from`, as far as they concern the top. `from` may be NULL: none. */
+void twpa__invalidate_versions(const twpa_txn *top, const twpa__version *from);
+/* After the changes were given out, or some of them: own and others' invalidations, lest caches keep what it saw. */
+void twpa__invalidate_after(const twpa_txn *top);
 /* What a callback's result becomes. */
 twpa_status twpa__callback_status(int result);
 /* Gives a committed transaction to the output. *taken: it is the host's now. */
@@ -184,7 +190,16 @@ twpa_status twpa__txn_forget(twpa_txn *top);
 /* A commit of a transaction that is not prepared. */
 twpa_status twpa__txn_commit(twpa_txn *top, const twpa_record *record, const twpa_commit *end);
 
-void twpa__txn_set_end(twpa_txn *top, const twpa_record *record, const twpa_commit *end);
+/* What an end record says, to be put back if the call fails. */
+typedef struct twpa__end {
+  twpa_lsn final_lsn, end_lsn, origin_lsn;
+  twpa_time time;
+  uint32_t origin;
+} twpa__end;
+
+/* Sets what the record says, and tells what was there. */
+twpa__end twpa__txn_set_end(twpa_txn *top, const twpa_record *record, const twpa_commit *end);
+void twpa__txn_restore_end(twpa_txn *top, const twpa__end *end);
 /* Drops a transaction as rolled back; `lsn` is told to a stream. */
 twpa_status twpa__txn_abort(twpa_txn *txn, twpa_lsn lsn);
 

@@ -28,11 +28,14 @@ twpa_status twpa__stream(twpa_txn *top, bool may_abort)
     .change = o->stream_change, .truncate = o->stream_truncate, .message = o->stream_message,
     .streaming = true, .may_abort = may_abort,
   };
+  uint32_t origin = top->origin;
   twpa_status st = twpa__run_changes(&run, top);
   if (st == TWPA_OK && run.opened)
     st = twpa__callback_status(o->stream_stop(r->output_user, top, run.last_lsn));
-  if (st != TWPA_OK)
+  if (st != TWPA_OK) {
+    top->origin = origin;
     return st;
+  }
   if (run.opened) {
     mark_delivered(top);
     r->stats.streamed_blocks++;

@@ -60,6 +60,7 @@ static twpa__version *version_before(const twpa__walk *walk, const twpa__rec *re
 static void pass_version(twpa__walk *walk, twpa__version *version, twpa_change *item)
 {
   walk->version = version;
+  walk->lsn = version->lsn;
   uint32_t kind = version->invals_len > 0 ? TWPA_INVALIDATION : 0;
   *item = (twpa_change){.kind = kind, .lsn = version->lsn, .xid = version->xid};
   if (version->invals != NULL)

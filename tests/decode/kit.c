@@ -388,6 +388,7 @@ static int on_progress(void *user, twpa_txn *txn, twpa_lsn lsn)
   (void)txn;
   ck_assert_uint_ne(lsn, 0);
   k->progress++;
+  k->progress_lsn = lsn;
   return 0;
 }
 

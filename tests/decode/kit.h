@@ -69,6 +69,7 @@ typedef struct kit {
   size_t store_calls, store_fail_at;
   bool store_persistent;
   size_t invalidations, invalidate_alls, progress;
+  twpa_lsn progress_lsn;
   size_t max_files;
 } kit;
 

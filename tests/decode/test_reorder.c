@@ -1,30 +1,13 @@
 /* The reorder buffer by example: what goes in, and every callback that comes out. */
-#include "decode/kit.h"
+#include "decode/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static kit k;
-static twpa_reorder *r;
-
 static void setup(void)
 {
-  kit_init(&k);
+  fixture_setup();
   r = kit_new(&k, NULL, NULL);
-}
-
-static void teardown(void)
-{
-  kit_done(&k, r);
-  for (size_t i = 0; i < k.ntaken; i++)
-    twpa_txn_release(k.taken[i]);
-  kit_free(&k);
-}
-
-static void expect(const char *log)
-{
-  ck_assert_str_eq(text_get(&k.log), log);
-  text_clear(&k.log);
 }
 
 START_TEST(interleaved)
@@ -586,7 +569,7 @@ static Suite *suite(void)
   Suite *s = suite_create("reorder");
   TCase *t = tcase_create("examples");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_checked_fixture(t, setup, fixture_teardown);
   tcase_add_test(t, interleaved);
   tcase_add_test(t, every_kind);
   tcase_add_test(t, messages_at_once);

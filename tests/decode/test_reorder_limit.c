@@ -1,57 +1,15 @@
 /* Over the memory limit: spilling, streaming, dropping what is rolled back. */
-#include "decode/kit.h"
+#include "decode/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static kit k;
-static twpa_reorder *r;
-
-static twpa_reorder *make(size_t limit, bool streaming, bool two_phase)
-{
-  twpa_reorder_options options = {TWPA_REORDER_OPTIONS_INIT, .memory_bytes = limit, .streaming = streaming,
-                                  .two_phase = two_phase, .two_phase_at = 500};
-  return kit_new(&k, &options, NULL);
-}
-
-static void setup(void)
-{
-  kit_init(&k);
-}
-
-static void teardown(void)
-{
-  kit_done(&k, r);
-  kit_free(&k);
-}
-
-static void expect(const char *log)
-{
-  ck_assert_str_eq(text_get(&k.log), log);
-  text_clear(&k.log);
-}
-
-static void fill(twpa_xid xid, twpa_xid top, twpa_lsn lsn, size_t n)
-{
-  for (size_t i = 0; i < n; i++)
-    ck_assert_int_eq(kit_row(r, TWPA_INSERT, xid, top, lsn, "row"), TWPA_OK);
-  kit_check(r);
-}
-
-static size_t count(const char *in, const char *word)
-{
-  size_t n = 0;
-  for (const char *p = in; (p = strstr(p, word)) != NULL; p++)
-    n++;
-  return n;
-}
-
 /* --- spilling --- */
 
 START_TEST(spilled_and_restored)
 {
-  r = make(1, false, false);
+  r = fixture_make(1, false, false);
   ins(r, 10, 0, 100, "a");
   ins(r, 11, 10, 110, "b");
   ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
@@ -76,8 +34,7 @@ START_TEST(spill_matrix)
     for (int s = 0; s < 3; s++)
       for (int u = 0; u < 3; u++)
         for (int rolled_back = 0; rolled_back < 4; rolled_back++) {
-          kit_init(&k);
-          r = make(8000, false, false);
+          r = fixture_make(8000, false, false);
           k.keep_log = false;
           fill(10, 0, 100, sizes[t]);
           fill(11, 10, 110, sizes[s]);
@@ -91,7 +48,7 @@ START_TEST(spill_matrix)
           fill(10, 0, 160, 1);
           commit(r, 10, 170, 2, (twpa_xid[]){11, 12});
           size_t want = 2 * sizes[t] + 1 + (rolled_back & 1 ? 0 : 2 * sizes[s]) + (rolled_back & 2 ? 0 : sizes[u]);
-          ck_assert_uint_eq(count(text_get(&k.result), "ins "), want);
+          ck_assert_uint_eq(count_word(text_get(&k.result), "ins "), want);
           /* The order is that of arrival: positions rise. */
           unsigned long long lsn = 0, at;
           for (const char *p = text_get(&k.result); (p = strchr(p, '@')) != NULL; p++) {
@@ -99,33 +56,29 @@ START_TEST(spill_matrix)
             ck_assert_uint_ge(at, lsn);
             lsn = at;
           }
-          kit_done(&k, r);
-          kit_free(&k);
+          fixture_again();
         }
-  kit_init(&k);
-  r = make(1, false, false);
 }
 END_TEST
 
 /* Only the sub is large; the tail of it in memory comes after what is in storage (a data loss in 2016). */
 START_TEST(tail_of_a_spilled_sub)
 {
-  r = make(4000, false, false);
+  r = fixture_make(4000, false, false);
   fill(11, 10, 100, 100);
   ck_assert_uint_gt(kit_stats(r).storage_segments, 0);
   ins(r, 11, 10, 110, "tail");
   ins(r, 10, 0, 120, "top");
   commit(r, 10, 130, 1, (twpa_xid[]){11});
   ck_assert_ptr_nonnull(strstr(text_get(&k.log), "ins 11 @110 new=tail\nins 10 @120 new=top\ncommit 10\n"));
-  ck_assert_uint_eq(count(text_get(&k.log), "ins 11"), 101);
+  ck_assert_uint_eq(count_word(text_get(&k.log), "ins 11"), 101);
 }
 END_TEST
 
 START_TEST(damage_is_found)
 {
   for (size_t where = 0; where < 200; where += 3) {
-    kit_init(&k);
-    r = make(1, false, false);
+    r = fixture_make(1, false, false);
     ins(r, 10, 0, 100, "some row that is long enough");
     ck_assert_ptr_nonnull(k.files);
     size_t at = where % k.files->len;
@@ -134,11 +87,9 @@ START_TEST(damage_is_found)
     kit_check(r);
     k.files->data[at] = (unsigned char)(k.files->data[at] ^ 1u << where % 8);
     commit(r, 10, 110, 0, NULL);
-    kit_done(&k, r);
-    kit_free(&k);
+    fixture_again();
   }
-  kit_init(&k);
-  r = make(1, false, false);
+  r = fixture_make(1, false, false);
   ins(r, 10, 0, 100, "row");
   k.files->len--;
   ck_assert_int_eq(kit_commit(r, 10, 110, NULL, 0), TWPA_E_CORRUPT);
@@ -149,7 +100,7 @@ END_TEST
 /* A block read from another place, or for another transaction, is damage too. */
 START_TEST(misplaced_blocks_are_found)
 {
-  r = make(1, false, false);
+  r = fixture_make(1, false, false);
   ins(r, 10, 0, 100, "same");
   ins(r, 11, 0, 100, "same");
   kit_file *a = k.files, *b = k.files->next;
@@ -167,7 +118,7 @@ END_TEST
 
 START_TEST(limit_lowered_while_running)
 {
-  r = make(TWPA_MEMORY_UNLIMITED, false, false);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
   for (twpa_xid xid = 10; xid < 20; xid++)
     fill(xid, 0, 100, 50);
   ck_assert_uint_eq(kit_stats(r).storage_files, 0);
@@ -178,14 +129,14 @@ START_TEST(limit_lowered_while_running)
   ck_assert_uint_gt(kit_stats(r).storage_files, 5);
   for (twpa_xid xid = 10; xid < 20; xid++)
     commit(r, xid, 200, 0, NULL);
-  ck_assert_uint_eq(count(text_get(&k.log), "ins "), 500);
+  ck_assert_uint_eq(count_word(text_get(&k.log), "ins "), 500);
 }
 END_TEST
 
 /* Storage of a large sub goes with its rollback; that of small ones with the last block of the file. */
 START_TEST(storage_goes_with_rollbacks)
 {
-  r = make(TWPA_MEMORY_UNLIMITED, false, false);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
   fill(11, 10, 100, 8000);
   fill(12, 10, 100, 10);
   ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_OK);
@@ -202,7 +153,7 @@ END_TEST
 /* A removal that fails is no failure of the call, and is made up for. */
 START_TEST(removal_is_tried_again)
 {
-  r = make(1, false, false);
+  r = fixture_make(1, false, false);
   ins(r, 10, 0, 100, "a");
   ins(r, 11, 0, 100, "b");
   k.store_fail_at = k.store_calls + 1;
@@ -218,7 +169,7 @@ END_TEST
 
 START_TEST(taken_from_storage)
 {
-  r = make(1, true, false);
+  r = fixture_make(1, true, false);
   ck_assert_int_eq(twpa_reorder_set_streaming(r, 0), TWPA_OK);
   k.take = true;
   ins(r, 10, 0, 100, "a");
@@ -235,7 +186,7 @@ END_TEST
 
 START_TEST(rolled_back_is_dropped_instead)
 {
-  r = make(4000, false, false);
+  r = fixture_make(4000, false, false);
   k.abort_by_status = true;
   k.aborted_xids[k.naborted++] = 10;
   fill(10, 0, 100, 500);
@@ -253,7 +204,7 @@ END_TEST
 /* Bug 19616: subs of a discarded top were marked as streamed, and a stream_abort came out of nothing. */
 START_TEST(discarded_top_was_never_streamed)
 {
-  r = make(4000, true, false);
+  r = fixture_make(4000, true, false);
   k.abort_by_status = true;
   k.aborted_xids[k.naborted++] = 10;
   fill(10, 0, 100, 30);
@@ -267,7 +218,7 @@ END_TEST
 
 START_TEST(streamed_row_by_row)
 {
-  r = make(1, true, false);
+  r = fixture_make(1, true, false);
   ins(r, 10, 0, 100, "a");
   ins(r, 11, 10, 110, "b");
   ins(r, 20, 0, 115, "other");
@@ -286,7 +237,7 @@ END_TEST
 /* B01: rolling back a savepoint of a streamed transaction drops that savepoint, and those in it, only. */
 START_TEST(savepoints_of_a_stream)
 {
-  r = make(4000, true, false);
+  r = fixture_make(4000, true, false);
   k.keep_log = false;
   fill(10, 0, 100, 500);
   fill(11, 10, 150, 500);
@@ -295,16 +246,16 @@ START_TEST(savepoints_of_a_stream)
   ck_assert_int_eq(kit_abort(r, 12, 200, (twpa_xid[]){13}, 1), TWPA_OK);
   fill(10, 0, 210, 5);
   commit(r, 10, 220, 1, (twpa_xid[]){11});
-  ck_assert_uint_eq(count(text_get(&k.result), "ins 10"), 505);
-  ck_assert_uint_eq(count(text_get(&k.result), "ins 11"), 500);
-  ck_assert_uint_eq(count(text_get(&k.result), "ins 1"), 1005);
+  ck_assert_uint_eq(count_word(text_get(&k.result), "ins 10"), 505);
+  ck_assert_uint_eq(count_word(text_get(&k.result), "ins 11"), 500);
+  ck_assert_uint_eq(count_word(text_get(&k.result), "ins 1"), 1005);
 }
 END_TEST
 
 /* O1: more changes than fit a batch were spilled, then streamed, then rolled back: the consumer must hear of it. */
 START_TEST(abort_of_a_sub_streamed_from_storage)
 {
-  r = make(4000, true, false);
+  r = fixture_make(4000, true, false);
   ck_assert_int_eq(twpa_reorder_set_streaming(r, 0), TWPA_OK);
   k.keep_log = false;
   fill(11, 10, 100, 6000);
@@ -326,7 +277,7 @@ END_TEST
 /* The other side: what had only invisible changes in a block is not aborted to the consumer. */
 START_TEST(no_abort_for_what_was_not_delivered)
 {
-  r = make(1, true, false);
+  r = fixture_make(1, true, false);
   ins(r, 10, 0, 100, "a");
   change(r, 11, 110, (twpa_change){.kind = TWPA_COMMAND, .command_id = 1});
   ck_assert_int_eq(twpa_reorder_assign(r, 10, 11, 110), TWPA_OK);
@@ -341,7 +292,7 @@ END_TEST
 
 START_TEST(crash_of_a_streamed_transaction)
 {
-  r = make(1, true, false);
+  r = fixture_make(1, true, false);
   ins(r, 10, 0, 100, "a");
   ins(r, 11, 10, 100, "a");
   text_clear(&k.log);
@@ -353,7 +304,7 @@ END_TEST
 /* An incomplete row is never torn apart: it is spilled, and streamed when it is complete. */
 START_TEST(rows_are_not_torn_apart)
 {
-  r = make(1, true, false);
+  r = fixture_make(1, true, false);
   toast(r, 10, 100, 1, 0, "abc");
   toast(r, 10, 101, 1, 1, "def");
   expect("");
@@ -383,7 +334,7 @@ END_TEST
 /* O12: the sub with the incomplete row is rolled back: nothing holds up streaming any longer. */
 START_TEST(incomplete_row_is_rolled_back)
 {
-  r = make(8000, true, false);
+  r = fixture_make(8000, true, false);
   fill(10, 0, 100, 20);
   ck_assert_int_eq(twpa_reorder_assign(r, 10, 11, 105), TWPA_OK);
   toast(r, 11, 110, 1, 0, "abc");
@@ -399,7 +350,7 @@ END_TEST
 /* The largest is streamed, not the one that was touched last. */
 START_TEST(the_largest_is_streamed)
 {
-  r = make(30000, true, false);
+  r = fixture_make(30000, true, false);
   k.keep_log = false;
   fill(10, 0, 100, 100);
   fill(11, 10, 100, 100);
@@ -415,7 +366,7 @@ END_TEST
 /* Changes of catalogs, which nobody will see, are no reason to stream. */
 START_TEST(quiet_changes_do_not_stream)
 {
-  r = make(1, true, false);
+  r = fixture_make(1, true, false);
   change(r, 10, 100, (twpa_change){.kind = TWPA_DELETE, .flags = TWPA_CHANGE_QUIET});
   expect("");
   ins(r, 10, 0, 110, "a");
@@ -426,7 +377,7 @@ END_TEST
 
 START_TEST(rolled_back_while_streaming)
 {
-  r = make(4000, true, false);
+  r = fixture_make(4000, true, false);
   k.abort_by_callback = true;
   k.aborted_xids[k.naborted++] = 11;
   ins(r, 10, 0, 100, "a");
@@ -445,7 +396,7 @@ END_TEST
 /* Outside of a stream or a prepare the same answer is a failure. */
 START_TEST(rolled_back_at_the_wrong_place)
 {
-  r = make(TWPA_MEMORY_UNLIMITED, true, false);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, false);
   k.abort_by_callback = true;
   k.aborted_xids[k.naborted++] = 10;
   ins(r, 10, 0, 100, "a");
@@ -459,7 +410,7 @@ END_TEST
 /* O9: what was counted on the sub counts for the top, and may be streamed with it. */
 START_TEST(late_kinship_is_merged)
 {
-  r = make(TWPA_MEMORY_UNLIMITED, true, false);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, false);
   ins(r, 11, 0, 100, "s");
   toast(r, 11, 105, 1, 0, "abc");
   change(r, 11, 106, (twpa_change){.kind = TWPA_INVALIDATION, .content = str("i")});
@@ -473,7 +424,8 @@ START_TEST(late_kinship_is_merged)
   ck_assert_uint_eq(top->tree_bytes, kit_stats(r).memory_bytes);
   ins(r, 11, 0, 130, "r^1=3");
   ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_OK);
-  expect("stream_start 10\nins 11 @100 new=s\ninvalidate i\nins 11 @130 new=r^1=3 long=abc\nstream_stop 10\n");
+  expect("stream_start 10\nins 11 @100 new=s\ninvalidate i\nins 11 @130 new=r^1=3 long=abc\nstream_stop 10\n"
+         "invalidate i\n");
   commit(r, 10, 140, 1, (twpa_xid[]){11});
 }
 END_TEST
@@ -481,7 +433,7 @@ END_TEST
 /* What was streamed under its own name cannot become a subtransaction, and nothing may come too late. */
 START_TEST(too_late_kinship_is_refused)
 {
-  r = make(1, true, false);
+  r = fixture_make(1, true, false);
   ins(r, 11, 0, 100, "s");
   ck_assert_int_eq(twpa_reorder_assign(r, 10, 11, 110), TWPA_E_STATE);
   abort_xid(r, 11, 110);
@@ -498,8 +450,7 @@ END_TEST
 START_TEST(empty_sub_of_a_spilled_top)
 {
   for (int how = 0; how < 3; how++) {
-    kit_init(&k);
-    r = make(1, false, false);
+    r = fixture_make(1, false, false);
     ins(r, 10, 0, 100, "a");
     ck_assert_int_eq(twpa_reorder_assign(r, 10, 11, 105), TWPA_OK);
     ins(r, 10, 0, 110, "b");
@@ -511,18 +462,15 @@ START_TEST(empty_sub_of_a_spilled_top)
     else
       ins(r, 11, 10, 120, "c");
     ck_assert_uint_eq(kit_stats(r).spilled_txns, how == 2 ? 2 : 1);
-    kit_done(&k, r);
-    kit_free(&k);
+    fixture_again();
   }
-  kit_init(&k);
-  r = make(1, false, false);
 }
 END_TEST
 
 /* The origin of a block is that of its first change that has one. */
 START_TEST(origin_of_a_stream)
 {
-  r = make(1, true, false);
+  r = fixture_make(1, true, false);
   twpa_record record = {.lsn = 100, .xid = 10, .origin = 4};
   ck_assert_int_eq(twpa_reorder_queue(r, &record, &(twpa_change){.kind = TWPA_INSERT, .new_row = str("a")}), TWPA_OK);
   ck_assert_uint_eq(twpa_txn_origin(twpa_reorder_find(r, 10)), 4);
@@ -535,7 +483,7 @@ static Suite *suite(void)
   Suite *s = suite_create("reorder_limit");
   TCase *t = tcase_create("limit");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
   tcase_add_test(t, spilled_and_restored);
   tcase_add_test(t, spill_matrix);
   tcase_add_test(t, tail_of_a_spilled_sub);

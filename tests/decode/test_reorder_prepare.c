@@ -1,35 +1,8 @@
 /* Two-phase commit, row versions of a transaction, catalog changes of others. */
-#include "decode/kit.h"
+#include "decode/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static kit k;
-static twpa_reorder *r;
-
-static twpa_reorder *make(size_t limit, bool streaming, bool two_phase)
-{
-  twpa_reorder_options options = {TWPA_REORDER_OPTIONS_INIT, .memory_bytes = limit, .streaming = streaming,
-                                  .two_phase = two_phase, .two_phase_at = 500};
-  return kit_new(&k, &options, NULL);
-}
-
-static void setup(void)
-{
-  kit_init(&k);
-}
-
-static void teardown(void)
-{
-  kit_done(&k, r);
-  kit_free(&k);
-}
-
-static void expect(const char *log)
-{
-  ck_assert_str_eq(text_get(&k.log), log);
-  text_clear(&k.log);
-}
 
 /* --- row versions --- */
 
@@ -62,7 +35,7 @@ static void new_cid(twpa_xid xid, twpa_lsn lsn, uint32_t block, twpa_cid cmin, t
 START_TEST(row_versions_of_rolled_back_subs)
 {
   k.output.change = look;
-  r = make(TWPA_MEMORY_UNLIMITED, false, false);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
   new_cid(10, 100, 0, 1, TWPA_CID_NONE);
   new_cid(11, 110, 0, 1, 2);
   new_cid(11, 110, 1, 2, TWPA_CID_NONE);
@@ -96,7 +69,7 @@ static void distribute(twpa_xid xid, twpa_lsn lsn, const char *content)
 
 START_TEST(invalidations_of_others)
 {
-  r = make(TWPA_MEMORY_UNLIMITED, false, false);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
   distribute(9, 90, "before");
   ins(r, 10, 0, 100, "a");
   distribute(9, 110, "x");
@@ -108,6 +81,40 @@ START_TEST(invalidations_of_others)
   commit(r, 11, 150, 0, NULL);
   expect("begin 11\nins 11 @115 new=other\ncommit 11\ninvalidate y\n");
   ck_assert_uint_eq(kit_stats(r).distributed_bytes, 0);
+}
+END_TEST
+
+/* Between blocks others are given out, who see the catalog without this one's changes. */
+START_TEST(invalidations_between_blocks)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, false);
+  ins(r, 10, 0, 100, "a");
+  distribute(9, 110, "x");
+  change(r, 10, 120, (twpa_change){.kind = TWPA_INVALIDATION, .content = str("own")});
+  ins(r, 10, 0, 130, "b");
+  distribute(9, 140, "y");
+  ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_OK);
+  expect("stream_start 10\nins 10 @100 new=a\ninvalidate x\ninvalidate own\nins 10 @130 new=b\nstream_stop 10\n"
+         "invalidate own\ninvalidate y\n");
+  ins(r, 10, 0, 150, "c");
+  expect("invalidate y\nstream_start 10\nins 10 @150 new=c\nstream_stop 10\ninvalidate own\n");
+  abort_xid(r, 10, 160);
+  expect("stream_abort 10 10\ninvalidate own\n");
+}
+END_TEST
+
+/* A sign of life tells a position even where nothing but changes of others has come so far. */
+START_TEST(progress_through_changes_of_others)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
+  ins(r, 11, 10, 100, "rolled back");
+  for (twpa_lsn lsn = 200; lsn < 400; lsn++)
+    distribute(9, lsn, "x");
+  abort_xid(r, 11, 400);
+  ins(r, 10, 0, 500, "a");
+  commit(r, 10, 600, 0, NULL);
+  ck_assert_uint_eq(k.progress, 2);
+  ck_assert_uint_eq(k.progress_lsn, 399);
 }
 END_TEST
 
@@ -155,7 +162,7 @@ static twpa_status finish(twpa_xid xid, twpa_lsn lsn, bool committed)
 
 START_TEST(prepared)
 {
-  r = make(TWPA_MEMORY_UNLIMITED, true, true);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
   ins(r, 10, 0, 600, "a");
   ins(r, 11, 10, 610, "b");
   prepare(10, 620, false);
@@ -196,17 +203,13 @@ START_TEST(prepared_and_restarts)
     {600, false, false, "begin_prepare 10\nins 10 @300 new=a\nprepare 10\nrollback_prepared 10\n"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    kit_init(&k);
-    r = make(TWPA_MEMORY_UNLIMITED, false, true);
+    r = fixture_make(TWPA_MEMORY_UNLIMITED, false, true);
     ins(r, 10, 0, 300, "a");
     prepare(10, cases[i].at, cases[i].skip);
     ck_assert_int_eq(finish(10, 700, cases[i].committed), TWPA_OK);
     expect(cases[i].log);
-    kit_done(&k, r);
-    kit_free(&k);
+    fixture_again();
   }
-  kit_init(&k);
-  r = make(1, false, true);
 }
 END_TEST
 
@@ -215,24 +218,20 @@ START_TEST(empty_prepared_is_silent)
 {
   for (int skip = 0; skip < 2; skip++)
     for (int committed = 0; committed < 2; committed++) {
-      kit_init(&k);
-      r = make(1, true, true);
+      r = fixture_make(1, true, true);
       ck_assert_int_eq(twpa_reorder_touch(r, &(twpa_record){.lsn = 300, .xid = 10}), TWPA_OK);
       prepare(10, 400, skip != 0);
       ck_assert_uint_eq(twpa_reorder_oldest_lsn(r), 300);
       ck_assert_int_eq(finish(10, 700, committed != 0), TWPA_OK);
       expect("");
-      kit_done(&k, r);
-      kit_free(&k);
+      fixture_again();
     }
-  kit_init(&k);
-  r = make(1, true, true);
 }
 END_TEST
 
 START_TEST(prepare_is_filtered)
 {
-  r = make(TWPA_MEMORY_UNLIMITED, true, true);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
   k.filter_gid = "g";
   ins(r, 10, 0, 600, "a");
   prepare(10, 610, false);
@@ -254,7 +253,7 @@ END_TEST
 
 START_TEST(streamed_and_prepared)
 {
-  r = make(1, true, true);
+  r = fixture_make(1, true, true);
   ins(r, 10, 0, 600, "a");
   ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 100000), TWPA_OK);
   ins(r, 10, 0, 610, "b");
@@ -270,7 +269,7 @@ END_TEST
 /* Rolled back while it is given out as prepared: the prepare is told, so that the rollback has a name. */
 START_TEST(prepared_and_rolled_back_meanwhile)
 {
-  r = make(TWPA_MEMORY_UNLIMITED, true, true);
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
   k.abort_by_callback = true;
   k.aborted_xids[k.naborted++] = 10;
   ins(r, 10, 0, 600, "a");
@@ -283,14 +282,97 @@ START_TEST(prepared_and_rolled_back_meanwhile)
 }
 END_TEST
 
+/* What is prepared is complete: it is not streamed, and ends with an end of its own only. */
+START_TEST(prepared_is_not_streamed)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
+  ins(r, 10, 0, 300, "a");
+  prepare(10, 400, true);
+  ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_OK);
+  kit_check(r);
+  expect("");
+  ck_assert_uint_eq(kit_stats(r).spilled_txns, 1);
+  ck_assert_int_eq(finish(10, 700, true), TWPA_OK);
+  expect("begin_prepare 10\nins 10 @300 new=a\nprepare 10\ncommit_prepared 10\n");
+}
+END_TEST
+
+/* A prepare that is to be skipped, of a transaction of which the consumer has a part. */
+START_TEST(streamed_cannot_be_skipped)
+{
+  r = fixture_make(1, true, true);
+  ins(r, 10, 0, 600, "a");
+  twpa_record record = {.lsn = 610, .xid = 10, .origin = 3};
+  ck_assert_int_eq(twpa_reorder_skip_prepare(r, &record, &(twpa_commit){.time = 1}, str("g")), TWPA_E_STATE);
+  k.filter_origin = 3;
+  ck_assert_int_eq(twpa_reorder_prepare(r, &record, &(twpa_commit){.time = 1}, str("g")), TWPA_E_STATE);
+  kit_check(r);
+  prepare(10, 620, false);
+  ck_assert_int_eq(finish(10, 630, true), TWPA_OK);
+  ck_assert_str_eq(text_get(&k.result), "commit 10\nins 10 @600 new=a\n");
+}
+END_TEST
+
+START_TEST(prepared_is_lost_in_no_crash)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
+  ins(r, 9, 0, 590, "lost");
+  ins(r, 10, 0, 600, "a");
+  ins(r, 11, 10, 600, "b");
+  prepare(10, 610, false);
+  text_clear(&k.log);
+  ck_assert_int_eq(twpa_reorder_abort_before(r, 20), TWPA_E_STATE);
+  ck_assert_ptr_nonnull(twpa_reorder_find(r, 9));
+  ck_assert_int_eq(twpa_reorder_abort_before(r, 10), TWPA_OK);
+  ck_assert_ptr_null(twpa_reorder_find(r, 9));
+  /* Nor does it, or a subtransaction, end with another one. */
+  for (twpa_xid listed = 10; listed < 12; listed++)
+    ck_assert_int_eq(kit_abort(r, 77, 620, &listed, 1), TWPA_E_STATE);
+  ck_assert_int_eq(kit_abort(r, 11, 620, NULL, 0), TWPA_E_STATE);
+  kit_check(r);
+  ck_assert_int_eq(finish(10, 630, true), TWPA_OK);
+  expect("commit_prepared 10\n");
+}
+END_TEST
+
+START_TEST(row_versions_of_prepared_and_rolled_back)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
+  new_cid(10, 600, 0, 1, TWPA_CID_NONE);
+  new_cid(11, 600, 1, 1, TWPA_CID_NONE);
+  ins(r, 10, 0, 600, "a");
+  prepare(10, 610, false);
+  ck_assert_uint_eq(kit_stats(r).tuplecids, 0);
+  twpa_new_cid cid = {.top_xid = 10, .cmin = 1, .cmax = TWPA_CID_NONE};
+  for (twpa_xid xid = 10; xid < 13; xid++)
+    ck_assert_int_eq(twpa_reorder_new_cid(r, &(twpa_record){.lsn = 620, .xid = xid}, &cid), TWPA_E_STATE);
+  kit_check(r);
+  ck_assert_int_eq(finish(10, 630, true), TWPA_OK);
+  /* Known to be rolled back: what it says about its rows is not wanted, but that it changes the catalog is noted. */
+  k.abort_by_status = true;
+  k.aborted_xids[k.naborted++] = 12;
+  ins(r, 10, 0, 640, "a");
+  ins(r, 12, 10, 640, "b");
+  ck_assert_int_eq(twpa_reorder_set_streaming(r, 0), TWPA_OK);
+  ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_OK);
+  new_cid(12, 650, 0, 1, TWPA_CID_NONE);
+  ck_assert_uint_eq(kit_stats(r).tuplecids, 0);
+  ck_assert(twpa__txn_is(twpa_reorder_find(r, 10), TWPA__TXN_CATALOG));
+  abort_xid(r, 12, 660);
+  commit(r, 10, 670, 0, NULL);
+}
+END_TEST
+
 static Suite *suite(void)
 {
   Suite *s = suite_create("reorder_prepare");
   TCase *t = tcase_create("prepare");
   tcase_set_timeout(t, 60);
-  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
   tcase_add_test(t, row_versions_of_rolled_back_subs);
   tcase_add_test(t, invalidations_of_others);
+  tcase_add_test(t, invalidations_between_blocks);
+  tcase_add_test(t, progress_through_changes_of_others);
   tcase_add_test(t, too_many_invalidations_of_others);
   tcase_add_test(t, prepared);
   tcase_add_test(t, prepared_and_restarts);
@@ -298,6 +380,10 @@ static Suite *suite(void)
   tcase_add_test(t, prepare_is_filtered);
   tcase_add_test(t, streamed_and_prepared);
   tcase_add_test(t, prepared_and_rolled_back_meanwhile);
+  tcase_add_test(t, prepared_is_not_streamed);
+  tcase_add_test(t, streamed_cannot_be_skipped);
+  tcase_add_test(t, prepared_is_lost_in_no_crash);
+  tcase_add_test(t, row_versions_of_prepared_and_rolled_back);
   suite_add_tcase(s, t);
   return s;
 }
