@@ -77,7 +77,9 @@ typedef struct twpa_reorder_options {
   size_t struct_size;              /**< Set by #TWPA_REORDER_OPTIONS_INIT. */
   size_t memory_bytes;             /**< Limit for the changes held in memory, their overhead included; 0:
                                         #TWPA_MEMORY_DEFAULT. Has an effect only with #storage or #streaming; see
-                                        twpa_reorder_set_memory_limit(). */
+                                        twpa_reorder_set_memory_limit(). Giving a transaction out takes more for the
+                                        time being: for each (sub)transaction with changes in storage one block, and
+                                        the long values of the rows that share them. */
   const twpa_reorder_hooks *hooks; /**< Copied; NULL for none. */
   const twpa_storage *storage;     /**< Copied; NULL: nothing is spilled. */
   uint32_t streaming;              /**< 1: over the limit, give the largest transaction in progress to the stream
@@ -89,7 +91,9 @@ typedef struct twpa_reorder_options {
                                         when it is committed, together with its prepare. */
   size_t distributed_bytes;        /**< How many bytes of other transactions' invalidations may follow a transaction
                                         before everything is invalidated instead; 0: 8 MB. */
-  uint64_t reserved[2];            /**< 0. */
+  size_t tuplecids_max;            /**< How many records of twpa_reorder_new_cid() may be held; 0: any number. They stay
+                                        in memory and do not count as changes. */
+  uint64_t reserved;               /**< 0. */
 } twpa_reorder_options;
 
 /** Start of an initialiser of a #twpa_reorder_options. */
@@ -98,8 +102,10 @@ typedef struct twpa_reorder_options {
 /** Figures of a buffer. Initialise with #TWPA_REORDER_COUNTERS_INIT. Counters start at 0 and never go back. */
 typedef struct twpa_reorder_counters {
   size_t struct_size;          /**< Set by #TWPA_REORDER_COUNTERS_INIT. */
-  uint64_t memory_bytes;       /**< Now: memory of the changes held, overhead included: what the limit is about. */
-  uint64_t total_bytes;        /**< Now: all memory taken from the allocator, taken transactions included. */
+  uint64_t memory_bytes;       /**< Now: memory of the changes held, overhead included: what the limit is about. In a
+                                    callback also what was read back from storage and put together for it. */
+  uint64_t total_bytes;        /**< Now: all memory taken from the allocator, taken transactions included, but not what
+                                    twpa_txn_next() has taken for the place where it stands in them. */
   uint64_t storage_bytes;      /**< Now: bytes in storage that belong to open transactions. */
   uint64_t storage_files;      /**< Now: files in storage, those included whose removal has failed so far. */
   uint64_t storage_segments;   /**< Now: blocks in storage that belong to open transactions. */
@@ -183,7 +189,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_queue(twpa_reorder *reorder, co
  * @param[in] record   the record; its xid is the (sub)transaction that wrote the row
  * @param[in] new_cid  what the record says; copied
  * @return #TWPA_OK; #TWPA_E_INVAL also if it has neither cmin nor cmax, or no top-level transaction; #TWPA_E_STATE also
- *         for a transaction that is prepared. O(1).
+ *         for a transaction that is prepared; #TWPA_E_LIMIT if twpa_reorder_options.tuplecids_max are held. O(1).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_new_cid(twpa_reorder *reorder, const twpa_record *record,
                                                          const twpa_new_cid *new_cid);
@@ -324,7 +330,8 @@ TWPA_API twpa_status twpa_reorder_set_two_phase_at(twpa_reorder *reorder, twpa_l
  *
  * @param[in] reorder  a buffer
  * @param[in] record   the commit record of the transaction that has changed the catalog
- * @param[in] content  what changes, as in twpa_change.content of #TWPA_INVALIDATION; copied
+ * @param[in] content  what changes, as in twpa_change.content of #TWPA_INVALIDATION; copied. Empty: no cache changes, but
+ *                     twpa_txn_catalog_lsn() does
  * @return #TWPA_OK or as described above. O(size of the content).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_distribute(twpa_reorder *reorder, const twpa_record *record,
@@ -358,6 +365,23 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_set_memory_limit(twpa_reorder *
  * @return that position; 0 if no transaction is open. O(1).
  */
 TWPA_API twpa_lsn twpa_reorder_oldest_lsn(const twpa_reorder *reorder);
+
+/**
+ * Tells from where on the host can read the log again and know the catalog (PostgreSQL: the newest snapshot that the
+ * builder has saved or loaded). Transactions that begin from now on can be restarted there.
+ * @param[in] reorder  a buffer
+ * @param[in] lsn      the position; not before that of an earlier call
+ * @return #TWPA_OK; #TWPA_E_STATE also if it is before that. O(1).
+ */
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_set_restart_lsn(twpa_reorder *reorder, twpa_lsn lsn);
+
+/**
+ * From where on the log must be kept.
+ * @param[in] reorder  a buffer; may be called inside callbacks
+ * @return twpa_txn_restart_lsn() of the oldest open transaction; if none is open, what was told last; 0 if that is
+ *         not known, or NULL. O(1).
+ */
+TWPA_API twpa_lsn twpa_reorder_restart_lsn(const twpa_reorder *reorder);
 
 /**
  * Walks over the open top-level transactions, from the one that began first.

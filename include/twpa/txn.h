@@ -59,6 +59,29 @@ TWPA_API uint32_t twpa_txn_origin(const twpa_txn *txn);
 /** Where in the log of its origin it ended. @param[in] txn a transaction @return that position, 0 for none. */
 TWPA_API twpa_lsn twpa_txn_origin_lsn(const twpa_txn *txn);
 
+/** Where a restart may begin to see all of it. @param[in] txn a transaction @return what twpa_reorder_set_restart_lsn()
+ * had been told when it, or the first subtransaction of it, began; 0 if nothing. */
+TWPA_API twpa_lsn twpa_txn_restart_lsn(const twpa_txn *txn);
+
+/**
+ * In which command it is: what it has written itself before this one counts as done, for the historic visibility of
+ * its own catalog rows.
+ * @param[in] txn  the transaction being delivered; a taken one
+ * @return the highest #TWPA_COMMAND, of it or a subtransaction, before the change that was given out last, and 0 before
+ *         the first; in callbacks that stand before or after all changes, that of the end of the last stream block
+ */
+TWPA_API twpa_cid twpa_txn_command_id(const twpa_txn *txn);
+
+/**
+ * Which state of the catalog it sees, its own changes apart: everything that was committed up to a place in the log,
+ * whether the transaction had begun already or not.
+ * @param[in] txn  the transaction being delivered; a taken one
+ * @return record of the last twpa_reorder_distribute() before the change that was given out last; 0 if there was none
+ *         before its first row, truncate or message, or ever. In callbacks that stand before or after all changes, that
+ *         of the end of the last stream block, or of the beginning.
+ */
+TWPA_API twpa_lsn twpa_txn_catalog_lsn(const twpa_txn *txn);
+
 /**
  * How many changes it holds.
  * @param[in] txn  a transaction

@@ -164,6 +164,7 @@ const char *twpa__reorder_check(const twpa_reorder *r)
     MUST(top->first_lsn >= lsn);
     lsn = top->first_lsn;
   }
+  MUST(!r->walk.open && r->walk.mem.live_bytes <= TWPA__WALK_KEPT);
   size_t catalog = 0;
   for (twpa__link *it = r->catalog.next; it != &r->catalog; it = it->next)
     catalog++;

@@ -127,6 +127,7 @@ twpa_status twpa__run_changes(twpa__run *run, twpa_txn *top)
   }
   run->last_lsn = walk->lsn;
   run->version = walk->version;
+  run->command = walk->command;
   twpa__walk_stop(walk);
   r->stats.restored_blocks += walk->merge.restored_blocks;
   r->stats.toast_dropped += walk->toast_dropped;

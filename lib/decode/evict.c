@@ -123,7 +123,7 @@ static twpa_status stream(twpa_txn *top)
 {
   twpa_status st = twpa__stream(top, true);
   twpa__invalidate_tree(top);
-  twpa__invalidate_versions(top, top->passed != NULL ? top->passed : top->base);
+  twpa__invalidate_versions(top, twpa__txn_version(top));
   return st;
 }
 

@@ -209,5 +209,5 @@ void twpa__merge_free(twpa__merge *merge)
   twpa__merge_stop(merge);
   twpa__release(merge->mem, merge->sources, merge->sources_cap * sizeof *merge->sources);
   twpa__release(merge->mem, merge->heap, merge->heap_cap * sizeof *merge->heap);
-  *merge = (twpa__merge){.mem = merge->mem, .storage = merge->storage};
+  *merge = (twpa__merge){.mem = merge->mem, .storage = merge->storage, .restored_blocks = merge->restored_blocks};
 }

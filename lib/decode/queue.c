@@ -340,11 +340,24 @@ twpa_status twpa_reorder_queue(twpa_reorder *r, const twpa_record *record, const
 
 static twpa_status tuplecids_reserve(twpa_txn *txn)
 {
+  if (txn->owner->tuplecids >= txn->owner->tuplecids_max)
+    return TWPA_E_LIMIT;
   void *tuplecids = txn->tuplecids;
   twpa_status st = twpa__array_reserve(&txn->owner->mem, &tuplecids, &txn->tuplecids_cap, txn->ntuplecids + 1,
                                        sizeof *txn->tuplecids);
   txn->tuplecids = tuplecids;
   return st;
+}
+
+twpa_status twpa_reorder_set_restart_lsn(twpa_reorder *r, twpa_lsn lsn)
+{
+  twpa_status st = twpa__reorder_enter(r, NULL);
+  if (st != TWPA_OK)
+    return st;
+  st = lsn >= r->restart_lsn ? TWPA_OK : TWPA_E_STATE;
+  if (st == TWPA_OK)
+    r->restart_lsn = lsn;
+  return twpa__reorder_leave(r, NULL, st);
 }
 
 static twpa_status new_cid_inside(twpa_reorder *r, const twpa_record *record, const twpa_new_cid *new_cid)

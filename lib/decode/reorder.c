@@ -77,6 +77,7 @@ static twpa_status read_options(twpa_reorder *r, const twpa_reorder_options *opt
   r->two_phase = own.two_phase != 0;
   r->two_phase_at = own.two_phase_at;
   r->memory_limit = own.memory_bytes != 0 ? own.memory_bytes : TWPA_MEMORY_DEFAULT;
+  r->tuplecids_max = own.tuplecids_max != 0 ? own.tuplecids_max : UINT64_MAX;
   r->versions.limit = own.distributed_bytes != 0 ? own.distributed_bytes : DISTRIBUTED_DEFAULT;
   return check_output(&r->output, &own);
 }

@@ -55,7 +55,7 @@ struct twpa_reorder {
   uint64_t run; /* number of the last run of a delivery */
 
   size_t memory_bytes, memory_limit;
-  uint64_t tuplecids;
+  uint64_t tuplecids, tuplecids_max;
   twpa__versions versions;
 
   twpa__list files, leftovers;

@@ -20,6 +20,7 @@ typedef struct twpa__run {
   twpa_txn *aborted;                         /* out: who was rolled back, or NULL; the run ended there */
   twpa_lsn last_lsn;                         /* out: position of the last change handled */
   twpa__version *version;                    /* out: the version of the catalog at the end */
+  twpa_cid command;                          /* out: the command at the end */
 } twpa__run;
 
 /* The walk is over `top` afterwards, and closed. */

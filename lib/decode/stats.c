@@ -7,7 +7,7 @@ twpa_status twpa_reorder_stats(const twpa_reorder *r, twpa_reorder_counters *cou
   if (r == NULL || counters == NULL)
     return TWPA_E_INVAL;
   twpa_reorder_counters now = r->stats;
-  now.memory_bytes = r->memory_bytes;
+  now.memory_bytes = r->memory_bytes + twpa__walk_held(&r->walk);
   now.total_bytes = r->mem.live_bytes + r->walk.mem.live_bytes;
   now.storage_bytes = r->storage_bytes;
   now.storage_files = r->nfiles + r->nleftovers;
@@ -24,6 +24,14 @@ twpa_lsn twpa_reorder_oldest_lsn(const twpa_reorder *r)
 {
   const twpa_txn *txn = r != NULL ? twpa_reorder_next_open(r, NULL) : NULL;
   return txn != NULL ? txn->first_lsn : TWPA_LSN_NONE;
+}
+
+twpa_lsn twpa_reorder_restart_lsn(const twpa_reorder *r)
+{
+  const twpa_txn *txn = twpa_reorder_next_open(r, NULL);
+  if (txn != NULL)
+    return txn->restart_lsn;
+  return r != NULL ? r->restart_lsn : TWPA_LSN_NONE;
 }
 
 twpa_txn *twpa_reorder_next_open(const twpa_reorder *r, const twpa_txn *txn)

@@ -46,6 +46,7 @@ twpa_status twpa__stream(twpa_txn *top, bool may_abort)
     top->flags |= TWPA__TXN_STREAMED;
   }
   top->passed = run.version;
+  top->command = run.command;
   top->given_seq = r->next_seq;
   if (run.aborted != NULL)
     twpa__txn_mark_aborted(run.aborted);

@@ -41,6 +41,22 @@ twpa_lsn twpa_txn_origin_lsn(const twpa_txn *txn)
   return txn->origin_lsn;
 }
 
+twpa_lsn twpa_txn_restart_lsn(const twpa_txn *txn)
+{
+  return txn->restart_lsn;
+}
+
+twpa_cid twpa_txn_command_id(const twpa_txn *txn)
+{
+  return txn->walk != NULL && txn->walk->open ? txn->walk->command : txn->command;
+}
+
+twpa_lsn twpa_txn_catalog_lsn(const twpa_txn *txn)
+{
+  const twpa__version *version = txn->walk != NULL && txn->walk->open ? txn->walk->version : twpa__txn_version(txn);
+  return version != NULL ? version->lsn : TWPA_LSN_NONE;
+}
+
 uint64_t twpa_txn_changes(const twpa_txn *txn)
 {
   return txn->top != NULL ? txn->nchanges : txn->tree_changes;

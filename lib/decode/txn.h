@@ -107,6 +107,7 @@ struct twpa_txn {
   uint64_t given_seq;    /* what arrived before was streamed */
   struct twpa__version *passed; /* the one that streaming has come to; NULL: the base */
   struct twpa__version *last;   /* the one up to which it goes; NULL: the newest */
+  twpa_cid command;             /* the command that streaming has come to */
 
   /* Two-phase commit. */
   char *gid;
@@ -124,6 +125,12 @@ struct twpa_txn {
 static inline twpa_txn *twpa__txn_top(twpa_txn *txn)
 {
   return txn->top != NULL ? txn->top : txn;
+}
+
+/* The version of the catalog before its next change. NULL: it has no base. */
+static inline struct twpa__version *twpa__txn_version(const twpa_txn *top)
+{
+  return top->passed != NULL ? top->passed : top->base;
 }
 
 static inline bool twpa__txn_is(const twpa_txn *txn, uint32_t flag)

@@ -14,17 +14,29 @@ void twpa__walk_init(twpa__walk *walk, const twpa_allocator *hooks, const twpa_s
   twpa__tuplecids_init(&walk->tuplecids, &walk->mem);
 }
 
+/* All memory of a walk that is not open. */
+static void give_up_memory(twpa__walk *walk)
+{
+  twpa__merge_free(&walk->merge);
+  twpa__toast_free(&walk->toast);
+  twpa__release(&walk->mem, walk->spec_rec, walk->spec_cap);
+  walk->spec_rec = NULL;
+  walk->spec_cap = 0;
+}
+
 twpa_status twpa__walk_start(twpa__walk *walk, twpa_txn *top)
 {
   twpa__walk_stop(walk);
   twpa_status st = twpa__merge_start(&walk->merge, top);
-  if (st != TWPA_OK)
+  if (st != TWPA_OK) {
+    give_up_memory(walk);
     return st;
+  }
   walk->top = top;
-  walk->version = top->passed != NULL ? top->passed : top->base;
+  walk->version = twpa__txn_version(top);
   walk->txn = NULL;
   walk->lsn = TWPA_LSN_NONE;
-  walk->command = 0;
+  walk->command = top->command;
   walk->given = walk->last_of_row = false;
   walk->open = true;
   top->walk = walk;
@@ -172,14 +184,12 @@ void twpa__walk_stop(twpa__walk *walk)
     walk->top->walk = NULL;
   walk->top = NULL;
   walk->open = false;
+  if (walk->mem.live_bytes > TWPA__WALK_KEPT)
+    give_up_memory(walk);
 }
 
 void twpa__walk_free(twpa__walk *walk)
 {
   twpa__walk_stop(walk);
-  twpa__merge_free(&walk->merge);
-  twpa__toast_free(&walk->toast);
-  twpa__release(&walk->mem, walk->spec_rec, walk->spec_cap);
-  walk->spec_rec = NULL;
-  walk->spec_cap = 0;
+  give_up_memory(walk);
 }

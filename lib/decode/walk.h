@@ -16,6 +16,9 @@
 #include "decode/tuplecid.h"
 #include "decode/version.h"
 
+/* The arrays of a walk over many subtransactions are not kept. */
+#define TWPA__WALK_KEPT ((size_t)16 << 10)
+
 typedef struct twpa__walk {
   twpa__mem mem; /* its own account: a taken transaction is walked on another thread than its owner's */
   twpa__merge merge;
@@ -43,7 +46,12 @@ twpa_status twpa__walk_start(twpa__walk *walk, twpa_txn *top);
  * output, which stays until the next step; an invalidation without content means everything. TWPA_NONE: the end.
  */
 twpa_status twpa__walk_step(twpa__walk *walk, twpa_change *item);
-/* Ends the walk; the arrays stay for the next one. */
+/* What it holds of the transaction: blocks from storage, long values, a speculative insert; and its own arrays. */
+static inline size_t twpa__walk_held(const twpa__walk *walk)
+{
+  return walk->open ? walk->mem.live_bytes : 0;
+}
+/* Ends the walk; a little memory stays for the next one. */
 void twpa__walk_stop(twpa__walk *walk);
 void twpa__walk_free(twpa__walk *walk);
 

@@ -132,7 +132,17 @@ static int on_begin(void *user, twpa_txn *txn)
   return gate(k, "begin", txn);
 }
 
-static void describe(char *buf, size_t cap, twpa_txn *txn, const twpa_change *c)
+/* Which command, which state of the catalog, and in which command the row version (1,1) of relation 3 was written. */
+static size_t describe_view(char *buf, size_t cap, twpa_txn *txn)
+{
+  twpa_cid cmin = 0, cmax;
+  twpa_status st = twpa_txn_tuplecid(txn, &cmin, &cmax, &(twpa_locator){1, 2, 3}, &(twpa_tid){.block = 1, .line = 1});
+  ck_assert(st == TWPA_OK || st == TWPA_E_NOTFOUND);
+  return (size_t)snprintf(buf, cap, " sees %u %llu %d", twpa_txn_command_id(txn),
+                          (unsigned long long)twpa_txn_catalog_lsn(txn), st == TWPA_OK ? (int)cmin : -1);
+}
+
+static void describe(const kit *k, char *buf, size_t cap, twpa_txn *txn, const twpa_change *c)
 {
   static const char *const kinds[] = {"?", "ins", "upd", "del", "trunc", "msg"};
   ck_assert_uint_le(c->kind, TWPA_MESSAGE);
@@ -162,6 +172,8 @@ static void describe(char *buf, size_t cap, twpa_txn *txn, const twpa_change *c)
     ck_assert_int_eq(st, TWPA_OK);
     at += (size_t)snprintf(buf + at, cap - at, " long=%.*s", (int)(len < 100 ? len : 100), (const char *)bytes.data);
   }
+  if (k->show_view)
+    at += describe_view(buf + at, cap - at, txn);
   snprintf(buf + at, cap - at, "\n");
 }
 
@@ -176,7 +188,7 @@ static bool is_aborted(const kit *k, twpa_xid xid)
 static int take_change(kit *k, twpa_txn *txn, const twpa_change *c)
 {
   char line[512];
-  describe(line, sizeof line, txn, c);
+  describe(k, line, sizeof line, txn, c);
   kit_txn *t = txn_of(k, twpa_txn_xid(txn), false);
   ck_assert_ptr_nonnull(t);
   add_line(t, c->xid, line);
@@ -423,7 +435,7 @@ void kit_walk_taken(kit *k, void (*unfail)(kit *k, void *arg), void *arg)
         if (c.kind == TWPA_INVALIDATION)
           continue;
         char line[512];
-        describe(line, sizeof line, txn, &c);
+        describe(k, line, sizeof line, txn, &c);
         add_line(t, c.xid, line);
         if (round == 0 && t->nlines == 3)
           break;

@@ -58,6 +58,7 @@ typedef struct kit {
   twpa_txn *taken[64];
   size_t ntaken;
   bool keep_log;               /* write the log */
+  bool show_view;              /* add to each line what the change sees of the catalog */
   bool take;                   /* take what is offered */
   twpa_xid aborted_xids[512];  /* what is rolled back already, before the log says so */
   size_t naborted;

@@ -287,7 +287,8 @@ AT(twpa_reorder_options, streaming, 32);
 AT(twpa_reorder_options, two_phase, 36);
 AT(twpa_reorder_options, two_phase_at, 40);
 AT(twpa_reorder_options, distributed_bytes, 48);
-AT(twpa_reorder_options, reserved, 56);
+AT(twpa_reorder_options, tuplecids_max, 56);
+AT(twpa_reorder_options, reserved, 64);
 FULL(twpa_reorder_options, reserved);
 
 _Static_assert(sizeof(twpa_reorder_counters) == 192, "twpa_reorder_counters");
