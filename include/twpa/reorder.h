@@ -221,11 +221,12 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_commit(twpa_reorder *reorder, c
 
 /**
  * The transaction is committed, but nobody wants it (another database, an origin that is filtered, before the start
- * position): its invalidations are executed and it is gone.
+ * position): its invalidations are executed and it is gone. Also for the commit of a prepared transaction whose prepare
+ * was skipped.
  * @param[in] reorder  a buffer
  * @param[in] record   the commit record
  * @param[in] commit   what the record says
- * @return #TWPA_OK; #TWPA_E_STATE also if something of it was streamed. O(what it holds).
+ * @return #TWPA_OK; #TWPA_E_STATE also if something of it was streamed, or given out as prepared. O(what it holds).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_forget(twpa_reorder *reorder, const twpa_record *record,
                                                         const twpa_commit *commit);
@@ -233,11 +234,13 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_forget(twpa_reorder *reorder, c
 /**
  * A transaction or subtransaction is rolled back, and the listed ones with it; for a top-level one, all that are
  * known as its subtransactions. It is gone, as if it had never been. If something of it was streamed,
- * twpa_output.stream_abort is called for each one concerned, and its invalidations are executed.
+ * twpa_output.stream_abort is called for each one concerned, and its invalidations are executed. Also for the rollback
+ * of a prepared transaction whose prepare was skipped, if the output is not to hear of it.
  * @param[in] reorder  a buffer
  * @param[in] record   the abort record
  * @param[in] abort    what the record says
- * @return #TWPA_OK, also if it is not known; #TWPA_E_STATE also if one of them is prepared; #TWPA_E_CALLBACK.
+ * @return #TWPA_OK, also if it is not known; #TWPA_E_STATE also if it was given out as prepared, or a listed one or
+ *         its top-level transaction is prepared; #TWPA_E_CALLBACK.
  *         O(what it holds).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_abort(twpa_reorder *reorder, const twpa_record *record,

@@ -77,7 +77,8 @@ static twpa_status end_call(twpa_reorder *r, const twpa_record *record, const tw
   twpa_txn *top;
   st = twpa__kin_end(r, &top, record->xid, record, end);
   if (st == TWPA_OK && top != NULL) {
-    if (twpa__txn_is(top, TWPA__TXN_PREPARED))
+    /* A host that starts behind the end of a prepared transaction skips its prepare, then forgets it. */
+    if (twpa__txn_is(top, wanted ? TWPA__TXN_PREPARED : TWPA__TXN_SENT))
       st = TWPA_E_STATE;
     else if (wanted && !twpa__origin_filtered(r, record->origin))
       st = twpa__txn_commit(top, record, end);
@@ -144,7 +145,7 @@ static twpa_status check_aborted(twpa_reorder *r, const twpa_txn *txn, const twp
   if (record->xid < TWPA_XID_FIRST_NORMAL || (end->subxids == NULL && end->nsubxids > 0))
     return TWPA_E_INVAL;
   const twpa_txn *top = txn != NULL && txn->top != NULL ? txn->top : txn;
-  if (top != NULL && twpa__txn_is(top, TWPA__TXN_PREPARED))
+  if (top != NULL && twpa__txn_is(top, txn == top ? TWPA__TXN_SENT : TWPA__TXN_PREPARED))
     return TWPA_E_STATE;
   for (size_t i = 0; i < end->nsubxids; i++) {
     if (end->subxids[i] < TWPA_XID_FIRST_NORMAL || end->subxids[i] == record->xid)
@@ -152,7 +153,8 @@ static twpa_status check_aborted(twpa_reorder *r, const twpa_txn *txn, const twp
     const twpa_txn *sub = twpa__txn_find(r, end->subxids[i]);
     if (sub == NULL)
       continue;
-    if (twpa__txn_is(sub->top != NULL ? sub->top : sub, TWPA__TXN_PREPARED))
+    const twpa_txn *whole = sub->top != NULL ? sub->top : sub;
+    if (whole != txn && twpa__txn_is(whole, TWPA__TXN_PREPARED))
       return TWPA_E_STATE;
     bool known = txn != NULL && (txn->top != NULL || txn->nsubs > 0);
     if (sub->nsubs > 0 || (known && sub->top != NULL && sub->top != top))

@@ -566,6 +566,15 @@ void kit_init(kit *k)
   k->hooks = (twpa_reorder_hooks){TWPA_REORDER_HOOKS_INIT, k, on_xid_status, on_invalidate, on_invalidate_all};
 }
 
+void kit_disconnect(kit *k)
+{
+  for (kit_txn *t = k->txns, *next; t != NULL; t = next) {
+    next = t->next;
+    if (!t->prepared)
+      drop(k, t);
+  }
+}
+
 void kit_free(kit *k)
 {
   while (k->txns != NULL)

@@ -79,6 +79,8 @@ void kit_init(kit *k);
 /* Walks what was taken since, as the consumer does with deliveries; gives it back. Steps that fail are repeated. */
 void kit_walk_taken(kit *k, void (*unfail)(kit *k, void *arg), void *arg);
 void kit_free(kit *k);
+/* The consumer has lost the connection: what is not complete or prepared is dropped. */
+void kit_disconnect(kit *k);
 twpa_reorder *kit_new(kit *k, const twpa_reorder_options *options, const twpa_allocator *mem);
 /* Frees the buffer after checking it, and that nothing is left in storage. */
 void kit_done(kit *k, twpa_reorder *r);
