@@ -20,6 +20,9 @@
  * The plan is a function of its input and of the completions seen before each transaction enters: the same calls in the
  * same order give the same plan. Who runs transactions in threads puts a twpa_scheduler on top, which calls the
  * functions of this header for its host.
+ *
+ * One function calls back: twpa_plan_write_dot(). Its sink may ask the plan (functions that take a `const` plan); those
+ * that change it return #TWPA_E_REENTRANT there, and so do those of a scheduler over it.
  * @{
  */
 
@@ -208,7 +211,7 @@ typedef struct twpa_plan_counters {
 TWPA_API twpa_status twpa_plan_new(twpa_plan **plan, const twpa_plan_options *options, const twpa_allocator *allocator);
 
 /**
- * Frees a plan.
+ * Frees a plan. Inside a sink of it: does nothing.
  * @param[in] plan  a plan; NULL does nothing
  */
 TWPA_API void twpa_plan_free(twpa_plan *plan);
@@ -405,12 +408,13 @@ typedef int (*twpa_text_sink)(void *user, const char *text, size_t len);
 /**
  * Writes the unfinished transactions and their dependencies as a Graphviz graph.
  *
- * @param[in] plan  the plan
- * @param[in] sink  takes the text
+ * @param[in] plan  the plan; not changed, but marked as being read while the sink is called
+ * @param[in] sink  takes the text; must not change the plan
  * @param[in] user  first argument of the sink
- * @return #TWPA_OK; #TWPA_E_CALLBACK if the sink refused; #TWPA_E_INVAL. Cost: all nodes and edges. Calls the sink.
+ * @return #TWPA_OK; #TWPA_E_CALLBACK if the sink refused; #TWPA_E_REENTRANT from inside a sink; #TWPA_E_INVAL. Cost: all
+ *         nodes and edges. Calls the sink.
  */
-TWPA_API twpa_status twpa_plan_write_dot(const twpa_plan *plan, twpa_text_sink sink, void *user);
+TWPA_API twpa_status twpa_plan_write_dot(twpa_plan *plan, twpa_text_sink sink, void *user);
 
 TWPA_END_DECLS
 /** @} */

@@ -206,7 +206,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_new(twpa_scheduler **schedule
                                                        const twpa_allocator *allocator);
 
 /**
- * Frees a scheduler; the plan stays. Tasks of transactions that are not done remain the host's.
+ * Frees a scheduler; the plan stays. Tasks of transactions that are not done remain the host's. Inside its callback: does
+ * nothing.
  * @param[in] scheduler  the object, or NULL
  */
 TWPA_API void twpa_scheduler_free(twpa_scheduler *scheduler);

@@ -109,7 +109,7 @@ typedef struct twpa_bytes {
 /**
  * Where an object takes its memory from. Copied by the object; NULL in its place means the C library's allocator.
  * Addresses must be aligned for every C type. Sizes are exact: what is given back has the size it was asked for.
- * The functions may be called by whatever thread uses the object.
+ * The functions may be called by whatever thread uses the object, and call nothing of the library themselves.
  */
 typedef struct twpa_allocator {
   void *user; /**< First argument of the three functions. */

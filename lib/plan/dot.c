@@ -86,10 +86,13 @@ static void node(writer *w, uint64_t seq)
   text(w, " [color=orange, style=dashed, label=\"all up to\"];\n");
 }
 
-twpa_status twpa_plan_write_dot(const twpa_plan *plan, twpa_text_sink sink, void *user)
+twpa_status twpa_plan_write_dot(twpa_plan *plan, twpa_text_sink sink, void *user)
 {
   if (plan == NULL || sink == NULL)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
+  plan->busy = true; /* what changed the graph under the writer would leave it with pointers to what was */
   writer w = {&plan->graph, sink, user, 0};
   text(&w, "digraph plan {\n  rankdir=LR;\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n");
   for (uint64_t seq = plan->graph.low + 1; seq <= plan->graph.last; seq++)
@@ -104,5 +107,6 @@ twpa_status twpa_plan_write_dot(const twpa_plan *plan, twpa_text_sink sink, void
     edges(&w, j | TWPA__TO_JOIN, join->edges);
   }
   text(&w, "}\n");
+  plan->busy = false;
   return w.refused == 0 ? TWPA_OK : TWPA_E_CALLBACK;
 }

@@ -277,6 +277,8 @@ twpa_status twpa_plan_seed_row(twpa_plan *plan, twpa_relation *relation, const t
 {
   if (plan == NULL || relation == NULL || values == NULL || nvalues != relation->ncolumns)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   for (size_t i = 0; i < nvalues; i++)
     if (values[i].state > TWPA_VALUE_TEXT)
       return TWPA_E_INVAL;

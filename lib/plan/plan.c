@@ -102,7 +102,7 @@ twpa_status twpa_plan_new(twpa_plan **out, const twpa_plan_options *options, con
 
 void twpa_plan_free(twpa_plan *plan)
 {
-  if (plan != NULL)
+  if (plan != NULL && !plan->busy)
     release_parts(plan);
 }
 
@@ -156,6 +156,8 @@ twpa_status twpa_plan_add(twpa_plan *plan, uint64_t *seq, uint32_t *npredecessor
   const twpa__accesses *a;
   if (plan == NULL || seq == NULL || npredecessors == NULL || set == NULL)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   twpa_status st = reserve_all(plan, set, &a);
   plan->last_status = st;
   if (st != TWPA_OK) {
@@ -188,6 +190,8 @@ twpa_status twpa_plan_set_payload(twpa_plan *plan, uint64_t bytes)
 {
   if (plan == NULL)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   plan->payload = bytes;
   return TWPA_OK;
 }
@@ -196,6 +200,8 @@ twpa_status twpa_plan_cut(twpa_plan *plan)
 {
   if (plan == NULL)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   plan->cut = (uint32_t)plan->graph.last;
   return TWPA_OK;
 }
@@ -216,6 +222,8 @@ twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq)
 {
   if (plan == NULL)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   const twpa__node *n = unfinished(plan, seq);
   if (n == NULL)
     return TWPA_E_NOTFOUND;
@@ -244,6 +252,8 @@ twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq)
 {
   if (plan == NULL)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   const twpa__node *n = unfinished(plan, seq);
   if (n == NULL)
     return TWPA_E_NOTFOUND;
@@ -257,6 +267,8 @@ twpa_status twpa_plan_complete(twpa_plan *plan, uint64_t seq, uint32_t outcome)
 {
   if (plan == NULL || outcome > TWPA_DONE_SKIPPED)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   const twpa__node *n = unfinished(plan, seq);
   if (n == NULL)
     return TWPA_E_NOTFOUND;
@@ -279,6 +291,8 @@ twpa_status twpa_plan_next_ready(twpa_plan *plan, uint64_t *seq)
 {
   if (plan == NULL || seq == NULL)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   uint64_t next = twpa__graph_next_ready(&plan->graph);
   if (next == 0)
     return TWPA_NONE;
@@ -290,6 +304,8 @@ twpa_status twpa_plan_retried(twpa_plan *plan, uint64_t seq)
 {
   if (plan == NULL)
     return TWPA_E_INVAL;
+  if (plan->busy)
+    return TWPA_E_REENTRANT;
   if (unfinished(plan, seq) == NULL)
     return TWPA_E_NOTFOUND;
   plan->counters.retries++;

@@ -105,9 +105,7 @@ twpa_status twpa_scheduler_new(twpa_scheduler **scheduler, twpa_plan *plan, cons
     st = twpa__mem_init(&mem, allocator);
   if (st != TWPA_OK)
     return st;
-  twpa_report report = {.struct_size = sizeof report};
-  (void)twpa_plan_report(plan, &report);
-  if (report.last != report.low_watermark)
+  if (plan->graph.last != plan->graph.low)
     return TWPA_E_STATE;
   twpa_scheduler *s = twpa__zalloc(&mem, sizeof *s);
   if (s == NULL)
@@ -115,7 +113,7 @@ twpa_status twpa_scheduler_new(twpa_scheduler **scheduler, twpa_plan *plan, cons
   s->mem = mem;
   s->plan = plan;
   s->options = own;
-  s->low = s->last = report.last;
+  s->low = s->last = plan->graph.last;
   st = ring_init(s, RING_MIN);
   if (st == TWPA_OK && own.commit_order == TWPA_COMMIT_ORDER_GROUPS) {
     s->orders = twpa__zalloc(&s->mem, GROUPS * sizeof(twpa__order));
@@ -131,7 +129,7 @@ twpa_status twpa_scheduler_new(twpa_scheduler **scheduler, twpa_plan *plan, cons
 
 void twpa_scheduler_free(twpa_scheduler *scheduler)
 {
-  if (scheduler == NULL)
+  if (scheduler == NULL || scheduler->busy)
     return;
   twpa_scheduler *s = scheduler;
   twpa__seqset_clear(&s->ready, &s->mem);
@@ -152,7 +150,7 @@ twpa_status twpa_scheduler_set_progress(twpa_scheduler *scheduler, uint64_t orig
   twpa_scheduler *s = scheduler;
   if (s == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   if (s->counters.submitted != 0)
     return TWPA_E_STATE;
@@ -342,7 +340,7 @@ twpa_status twpa_scheduler_submit_groups(twpa_scheduler *scheduler, uint64_t *se
   twpa_scheduler *s = scheduler;
   if (s == NULL || seq == NULL || set == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   uint16_t progress;
   uint32_t npredecessors;
@@ -450,7 +448,7 @@ static twpa_status next(twpa_scheduler *s, uint64_t *seq, void **task, uint32_t 
 {
   if (s == NULL || seq == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   twpa__run_skips(s);
   uint64_t first = twpa__seqset_first(&s->ready, s->low + 1);
@@ -482,7 +480,7 @@ twpa_status twpa_scheduler_next_commit(twpa_scheduler *scheduler, uint64_t *seq,
   twpa_scheduler *s = scheduler;
   if (s == NULL || seq == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   twpa__run_skips(s);
   uint64_t first = twpa__seqset_first(&s->turns, s->low + 1);
@@ -521,7 +519,7 @@ twpa_status twpa_scheduler_applied(twpa_scheduler *scheduler, uint64_t seq)
   twpa_scheduler *s = scheduler;
   if (s == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   twpa_status st;
   twpa__task *t = twpa__live_task(s, seq, &st);
@@ -597,7 +595,7 @@ twpa_status twpa_scheduler_committed(twpa_scheduler *scheduler, uint64_t seq)
   twpa_scheduler *s = scheduler;
   if (s == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   twpa_status st;
   twpa__task *t = twpa__live_task(s, seq, &st);
@@ -622,7 +620,7 @@ twpa_status twpa_scheduler_skip(twpa_scheduler *scheduler, uint64_t seq, uint32_
   twpa_scheduler *s = scheduler;
   if (s == NULL || (outcome != TWPA_DONE_COMMITTED && outcome != TWPA_DONE_SKIPPED))
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   twpa_status st;
   twpa__task *t = twpa__live_task(s, seq, &st);

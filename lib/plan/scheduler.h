@@ -2,6 +2,7 @@
 #ifndef TWPA_PLAN_SCHEDULER_H
 #define TWPA_PLAN_SCHEDULER_H
 
+#include "plan/plan.h"
 #include "plan/seqset.h"
 
 #include <twpa/scheduler.h>
@@ -71,6 +72,12 @@ static inline twpa__task *twpa__task_at(const twpa_scheduler *s, uint64_t seq)
 static inline bool twpa__is_open(const twpa__task *t)
 {
   return t->state == TWPA_TASK_RUNNING || t->state == TWPA_TASK_EXECUTED || t->state == TWPA_TASK_COMMITTING;
+}
+
+/* Inside a callback of it, or of its plan. */
+static inline bool twpa__scheduler_is_busy(const twpa_scheduler *s)
+{
+  return s->busy || s->plan->busy;
 }
 
 /* May not start or commit because of a stop. */

@@ -146,7 +146,7 @@ twpa_status twpa_scheduler_failed(twpa_scheduler *scheduler, uint64_t seq, uint3
   twpa_scheduler *s = scheduler;
   if (s == NULL || verdict == NULL || reason < TWPA_FAIL_CONFLICT || reason > TWPA_FAIL_CANCELLED)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   twpa_status st;
   twpa__task *t = twpa__live_task(s, seq, &st);
@@ -181,7 +181,7 @@ twpa_status twpa_scheduler_next_rollback(twpa_scheduler *scheduler, uint64_t *se
   twpa_scheduler *s = scheduler;
   if (s == NULL || seq == NULL || running == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   uint64_t last = twpa__seqset_last(&s->rollbacks, s->low);
   if (last == 0)
@@ -200,7 +200,7 @@ twpa_status twpa_scheduler_rolled_back(twpa_scheduler *scheduler, uint64_t seq)
   twpa_scheduler *s = scheduler;
   if (s == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   twpa_status st;
   twpa__task *t = twpa__live_task(s, seq, &st);
@@ -229,7 +229,7 @@ twpa_status twpa_scheduler_stop_before(twpa_scheduler *scheduler, uint64_t seq)
   twpa_scheduler *s = scheduler;
   if (s == NULL || seq == 0)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   set_stop(s, seq);
   return TWPA_OK;
@@ -240,7 +240,7 @@ twpa_status twpa_scheduler_resume(twpa_scheduler *scheduler)
   twpa_scheduler *s = scheduler;
   if (s == NULL)
     return TWPA_E_INVAL;
-  if (s->busy)
+  if (twpa__scheduler_is_busy(s))
     return TWPA_E_REENTRANT;
   if (s->stop == 0 || s->doomed > 0)
     return TWPA_E_STATE;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <twpa/scheduler.h>
 
 /* --- early start ------------------------------------------------------------------------------------------------------ */
 
@@ -267,6 +268,57 @@ START_TEST(drawing)
 }
 END_TEST
 
+/* A sink that tries everything that changes a plan; a growing window would pull the graph from under the writer. */
+static int meddle(void *user, const char *text, size_t len)
+{
+  twpa_scheduler *scheduler = user;
+  uint64_t seq;
+  uint32_t n;
+  size_t count;
+  twpa_node node;
+  (void)text, (void)len;
+  for (int i = 0; i < 200; i++)
+    ck_assert_int_eq(twpa_plan_add(plan, &seq, &n, set), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_plan_set_payload(plan, 1), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_plan_cut(plan), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_plan_executed(plan, 1), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_plan_revoke(plan, 1), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_plan_complete(plan, 1, TWPA_DONE_COMMITTED), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_plan_next_ready(plan, &seq), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_plan_retried(plan, 1), TWPA_E_REENTRANT);
+  row r;
+  const int64_t numbers[3] = {1, 2, 3};
+  ck_assert_int_eq(twpa_plan_seed_row(plan, t, row_of(&r, 3, numbers), 3), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_plan_write_dot(plan, refuse, NULL), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_scheduler_submit(scheduler, &seq, set, NULL), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_scheduler_next(scheduler, &seq, NULL), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_scheduler_applied(scheduler, 1), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_scheduler_skip(scheduler, 1, TWPA_DONE_SKIPPED), TWPA_E_REENTRANT);
+  ck_assert_int_eq(twpa_scheduler_failed(scheduler, 1, &n, TWPA_FAIL_CONFLICT), TWPA_E_REENTRANT);
+  twpa_plan_free(plan);
+  ck_assert_int_eq(twpa_plan_node(plan, &node, 1), TWPA_OK);
+  ck_assert_int_eq(twpa_plan_explain(plan, NULL, 0, &count, 1), TWPA_OK);
+  ck_assert_uint_eq(twpa_plan_low_watermark(plan), 0);
+  return 0;
+}
+
+START_TEST(sinks_change_nothing)
+{
+  twpa_scheduler *scheduler;
+  uint64_t seq;
+  ck_assert_int_eq(twpa_scheduler_new(&scheduler, plan, NULL, NULL), TWPA_OK);
+  begin();
+  ck_assert_int_eq(twpa_access_set_access(set, 1, TWPA_MODE_WRITE), TWPA_OK);
+  for (int i = 0; i < 60; i++)
+    ck_assert_int_eq(twpa_scheduler_submit(scheduler, &seq, set, NULL), TWPA_OK);
+  ck_assert_int_eq(twpa_plan_write_dot(plan, meddle, scheduler), TWPA_OK);
+  ck_assert_int_eq(twpa_plan_write_dot(plan, refuse, NULL), TWPA_E_CALLBACK);
+  ck_assert_int_eq(twpa_scheduler_submit(scheduler, &seq, set, NULL), TWPA_OK); /* it is over when the writer is */
+  ck_assert_uint_eq(seq, 61);
+  twpa_scheduler_free(scheduler);
+}
+END_TEST
+
 START_TEST(optimism_is_counted_and_blamed)
 {
   open_plan((twpa_plan_options){.unique_release = TWPA_UNKNOWN_OPTIMISTIC});
@@ -411,6 +463,7 @@ int main(void)
   tcase_add_test(tc, states_of_a_transaction);
   tcase_add_test(tc, explanations_name_the_key);
   tcase_add_test(tc, drawing);
+  tcase_add_test(tc, sinks_change_nothing);
   tcase_add_test(tc, optimism_is_counted_and_blamed);
   tcase_add_test(tc, seeding_is_refused_when_the_row_is_in_flight);
   tcase_add_test(tc, memory_carries_unsent_values_over);
