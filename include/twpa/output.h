@@ -32,7 +32,8 @@
  * With twpa_reorder_options.two_phase: begin_prepare, prepare, commit_prepared, rollback_prepared; with both,
  * stream_prepare.
  *
- * No callback may call a function of the buffer that called it (#TWPA_E_REENTRANT), statistics and accessors excepted.
+ * No callback may call a function of the buffer that called it (#TWPA_E_REENTRANT), statistics and accessors excepted,
+ * and twpa_txn_release() of transactions that were taken before.
  * @{
  */
 

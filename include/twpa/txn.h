@@ -138,8 +138,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_tuplecid(twpa_txn *txn, twpa_cid *c
  *
  * @param[in]  txn     a taken transaction
  * @param[out] change  the change, borrowed until the next call with @p txn
- * @return #TWPA_OK; #TWPA_NONE after the last change; #TWPA_E_STATE if it is not taken;
- *         #TWPA_E_NOMEM, #TWPA_E_CALLBACK (storage hook), #TWPA_E_CORRUPT (storage, long values out of sequence, a
+ * @return #TWPA_OK; #TWPA_NONE after the last change; #TWPA_E_STATE if it is not taken; #TWPA_E_REENTRANT from inside
+ *         twpa_storage.read called by this function with @p txn; #TWPA_E_NOMEM, #TWPA_E_CALLBACK (storage hook), #TWPA_E_CORRUPT (storage, long values out of sequence, a
  *         confirmation without its speculative insert): the same call may be repeated, and goes on where it was.
  *         O(log of the number of subtransactions).
  */
@@ -148,13 +148,20 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_next(twpa_txn *txn, twpa_change *ch
 /**
  * Goes back to before the first change.
  * @param[in] txn  a taken transaction
- * @return #TWPA_OK, #TWPA_E_STATE if it is not taken. O(number of subtransactions).
+ * @return #TWPA_OK; #TWPA_E_STATE if it is not taken; #TWPA_E_REENTRANT as twpa_txn_next(). O(number of
+ *         subtransactions).
  */
 TWPA_API twpa_status twpa_txn_rewind(twpa_txn *txn);
 
 /**
- * Gives a taken transaction back: its memory and storage are freed. On the thread of its owner.
- * @param[in] txn  a taken transaction; NULL does nothing; one that is not taken is left alone
+ * Gives a taken transaction back: its memory and storage are freed. On the thread of its owner. Calls
+ * twpa_storage.remove.
+ *
+ * May be called inside every callback and hook of the owner, for another transaction than the one that is being
+ * offered: a host that keeps only so many can let go of the oldest in twpa_output.take.
+ *
+ * @param[in] txn  a taken transaction; NULL does nothing; one that is not taken, is being offered, or is inside
+ *                 twpa_txn_next() or this function, is left alone
  */
 TWPA_API void twpa_txn_release(twpa_txn *txn);
 

@@ -121,7 +121,7 @@ static void states_restore(twpa_txn *top, const states *old)
   top->toast_xid = still_partial(top->owner, old->toast_xid);
   top->spec_xid = still_partial(top->owner, old->spec_xid);
   if (!old->based)
-    twpa__txn_unuse_base(top);
+    twpa__txn_unuse_base(top, true);
 }
 
 static void use_base(twpa_txn *top)

@@ -146,9 +146,10 @@ static void give_record_back(twpa_reorder *r, twpa_txn *txn)
   r->nspare++;
 }
 
-/* What is left when the last transaction is back. */
-static void free_rest(twpa_reorder *r)
+void twpa__reorder_close(twpa_reorder *r)
 {
+  if (!r->closed || r->ntaken > 0)
+    return;
   if (r->storage != NULL)
     twpa__leftovers_free(r);
   twpa__versions_free(&r->versions);
@@ -161,6 +162,7 @@ void twpa_reorder_free(twpa_reorder *r)
 {
   if (r == NULL || r->busy || r->closed)
     return;
+  r->busy = true; /* removing files calls the host */
   twpa__link *link;
   while ((link = twpa__list_first(&r->open)) != NULL)
     twpa__txn_drop(TWPA__CONTAINER_OF(link, twpa_txn, node));
@@ -174,8 +176,8 @@ void twpa_reorder_free(twpa_reorder *r)
     r->spare = txn->top;
     twpa__release(&r->mem, txn, sizeof *txn);
   }
-  if (r->ntaken == 0)
-    free_rest(r);
+  r->busy = false;
+  twpa__reorder_close(r);
 }
 
 /* --- transactions --- */
@@ -301,14 +303,14 @@ static void drop_sub(twpa_txn *sub)
   twpa__account_heaps(top);
 }
 
-void twpa__txn_unuse_base(twpa_txn *top)
+void twpa__txn_unuse_base(twpa_txn *top, bool trim)
 {
   twpa_reorder *r = top->owner;
   if (top->base == NULL)
     return;
   top->base->users--;
   top->base = NULL;
-  twpa__versions_trim(&r->versions, r->ntaken == 0);
+  twpa__versions_trim(&r->versions, trim && r->ntaken == 0);
 }
 
 void twpa__txn_drop(twpa_txn *txn)
@@ -321,7 +323,7 @@ void twpa__txn_drop(twpa_txn *txn)
   while ((link = twpa__list_first(&txn->subs)) != NULL)
     drop_sub(TWPA__CONTAINER_OF(link, twpa_txn, node));
   twpa__txn_drop_changes(txn);
-  twpa__txn_unuse_base(txn);
+  twpa__txn_unuse_base(txn, true);
   twpa__list_remove(&txn->node);
   txn->owner->nopen--;
   hide(txn);
@@ -355,15 +357,13 @@ static void free_taken(twpa_txn *txn)
   free_record(txn);
 }
 
-void twpa__txn_release_taken(twpa_txn *top)
+void twpa__txn_release_taken(twpa_txn *top, bool trim)
 {
   twpa_reorder *r = top->owner;
   twpa__link *it, *tmp;
   TWPA__LIST_FOREACH(&top->subs, it, tmp)
     free_taken(TWPA__CONTAINER_OF(it, twpa_txn, node));
   r->ntaken--;
-  twpa__txn_unuse_base(top);
+  twpa__txn_unuse_base(top, trim);
   free_taken(top);
-  if (r->closed && r->ntaken == 0)
-    free_rest(r);
 }

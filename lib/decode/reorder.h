@@ -59,6 +59,7 @@ struct twpa_reorder {
   twpa__versions versions;
 
   twpa__list files, leftovers;
+  bool removing; /* inside the storage's remove: a file that is to go meanwhile is put to the leftovers */
   uint64_t nfiles, nleftovers, next_file;
   uint64_t storage_bytes, storage_segments;
 
@@ -114,12 +115,14 @@ void twpa__txn_drop(twpa_txn *txn);
 void twpa__txn_mark_aborted(twpa_txn *txn);
 /* Forgets what a top and its subtransactions told about their rows. */
 void twpa__tree_drop_tuplecids(twpa_txn *top);
-/* A top begins at no version of the catalog any more. */
-void twpa__txn_unuse_base(twpa_txn *top);
+/* A top begins at no version of the catalog any more; `trim`: nobody looks at the bytes of versions at the moment. */
+void twpa__txn_unuse_base(twpa_txn *top, bool trim);
 /* Takes a top out of everything but keeps what is needed to walk it. */
 void twpa__txn_detach(twpa_txn *top);
-/* Gives back what twpa__txn_detach has left. */
-void twpa__txn_release_taken(twpa_txn *top);
+/* Gives back what twpa__txn_detach has left; `trim` as above. */
+void twpa__txn_release_taken(twpa_txn *top, bool trim);
+/* Frees a buffer that the host has freed, when the last taken transaction is back. */
+void twpa__reorder_close(twpa_reorder *reorder);
 
 /* --- account.c: sizes, heaps and lists that follow the changes of a transaction --- */
 

@@ -41,7 +41,10 @@ void twpa__segments_add(twpa_txn *txn, const twpa__segment *segment)
 /* A file of size 0 may have been begun by a write that failed: it is removed too. */
 static bool remove_now(twpa_reorder *r, twpa__file *file)
 {
-  if (r->storage->remove(r->storage->user, file->id) != 0)
+  r->removing = true; /* the hook may release a taken transaction, which has files of its own */
+  int result = r->storage->remove(r->storage->user, file->id);
+  r->removing = false;
+  if (result != 0)
     return false;
   twpa__release(&r->mem, file, sizeof *file);
   return true;
@@ -49,6 +52,8 @@ static bool remove_now(twpa_reorder *r, twpa__file *file)
 
 void twpa__leftovers_retry(twpa_reorder *r)
 {
+  if (r->removing)
+    return;
   twpa__link *it, *tmp;
   TWPA__LIST_FOREACH(&r->leftovers, it, tmp) {
     twpa__list_remove(it);
@@ -80,7 +85,7 @@ void twpa__file_remove(twpa_reorder *r, twpa__file *file)
   twpa__list_remove(&file->link);
   r->nfiles--;
   twpa__leftovers_retry(r);
-  if (remove_now(r, file))
+  if (!r->removing && remove_now(r, file))
     return;
   twpa__list_push_back(&r->leftovers, &file->link);
   r->nleftovers++;

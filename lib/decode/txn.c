@@ -93,15 +93,16 @@ twpa_status twpa_txn_next(twpa_txn *txn, twpa_change *change)
     return TWPA_E_INVAL;
   if (!txn->taken)
     return TWPA_E_STATE;
-  twpa_status st;
-  if (!txn->walk->open) {
-    st = twpa__walk_start(txn->walk, txn);
-    if (st != TWPA_OK)
-      return st;
-  }
-  do
-    st = twpa__walk_step(txn->walk, change);
-  while (st == TWPA_OK && change->kind == 0);
+  twpa__walk *walk = txn->walk;
+  if (walk->busy)
+    return TWPA_E_REENTRANT;
+  walk->busy = true;
+  twpa_status st = walk->open ? TWPA_OK : twpa__walk_start(walk, txn);
+  if (st == TWPA_OK)
+    do
+      st = twpa__walk_step(walk, change);
+    while (st == TWPA_OK && change->kind == 0);
+  walk->busy = false;
   return st;
 }
 
@@ -111,20 +112,31 @@ twpa_status twpa_txn_rewind(twpa_txn *txn)
     return TWPA_E_INVAL;
   if (!txn->taken)
     return TWPA_E_STATE;
+  if (txn->walk->busy)
+    return TWPA_E_REENTRANT;
   twpa__walk_stop(txn->walk);
   return TWPA_OK;
 }
 
+/*
+ * Inside a callback of the owner, or a removal of another one's files, the owner is busy and stays so. Otherwise it is
+ * made busy, because removing files calls the host, and the last one takes a closed owner with it.
+ */
 void twpa_txn_release(twpa_txn *txn)
 {
-  if (txn == NULL || !txn->taken || txn->owner->offered == txn)
+  if (txn == NULL || !txn->taken || txn->owner->offered == txn || txn->walk == NULL || txn->walk->busy)
     return;
   twpa_reorder *r = txn->owner;
   twpa__walk *walk = txn->walk;
+  bool was_busy = r->busy;
+  r->busy = true;
+  txn->walk = NULL; /* from here on it is as good as gone */
   twpa__walk_free(walk);
   twpa__release(&r->mem, walk, sizeof *walk);
-  txn->walk = NULL;
-  twpa__txn_release_taken(txn);
+  twpa__txn_release_taken(txn, !was_busy);
+  r->busy = was_busy;
+  if (!was_busy)
+    twpa__reorder_close(r);
 }
 
 twpa_status twpa_txn_tuplecid(twpa_txn *txn, twpa_cid *cmin, twpa_cid *cmax, const twpa_locator *locator,

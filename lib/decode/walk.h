@@ -36,6 +36,7 @@ typedef struct twpa__walk {
   bool given;      /* the change at the head of the merge was given out: go past it first */
   bool last_of_row; /* and with it the long values end */
   bool open;
+  bool busy; /* on behalf of the host, inside twpa_txn_next(): the storage may be calling back */
 } twpa__walk;
 
 void twpa__walk_init(twpa__walk *walk, const twpa_allocator *hooks, const twpa_storage *storage);
