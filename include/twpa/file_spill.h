@@ -58,11 +58,11 @@ TWPA_API void twpa_file_spill_free(twpa_file_spill *spill);
 
 /**
  * The hooks, for twpa_reorder_options.storage.
- * @param[in]  spill    the storage; must live as long as the hooks are used
- * @param[out] storage  filled
- * @return #TWPA_OK; #TWPA_E_INVAL for a NULL. O(1).
+ * @param[in]     spill    the storage; must live as long as the hooks are used
+ * @param[in,out] storage  its struct_size set by the caller (#TWPA_STORAGE_INIT); filled in up to that
+ * @return #TWPA_OK; #TWPA_E_INVAL for a NULL or a wrong struct_size. O(1).
  */
-TWPA_API twpa_status twpa_file_spill_storage(twpa_file_spill *spill, twpa_storage *storage);
+TWPA_API TWPA_NODISCARD twpa_status twpa_file_spill_storage(twpa_file_spill *spill, twpa_storage *storage);
 
 /**
  * Why a hook has failed.

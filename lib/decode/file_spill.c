@@ -286,8 +286,8 @@ twpa_status twpa_file_spill_storage(twpa_file_spill *spill, twpa_storage *storag
 {
   if (spill == NULL || storage == NULL)
     return TWPA_E_INVAL;
-  *storage = (twpa_storage){TWPA_STORAGE_INIT, spill, hook_write, hook_read, hook_remove};
-  return TWPA_OK;
+  const twpa_storage hooks = {TWPA_STORAGE_INIT, spill, hook_write, hook_read, hook_remove};
+  return twpa__write_sized(storage, &hooks, sizeof hooks, sizeof hooks);
 }
 
 int twpa_file_spill_errno(const twpa_file_spill *spill)

@@ -17,7 +17,7 @@
 
 static char dir[64];
 static twpa_file_spill *spill;
-static twpa_storage storage;
+static twpa_storage storage = {.struct_size = TWPA_STORAGE_INIT};
 static kit k;
 
 static void open_spill(uint32_t open_files)

@@ -206,6 +206,15 @@ static twpa_status fill_progress_counters(void *block)
   return fill_planning(block, PROGRESS_COUNTERS);
 }
 
+static twpa_status fill_file_spill_storage(void *block)
+{
+  twpa_file_spill *spill;
+  ck_assert_int_eq(twpa_file_spill_new(&spill, &here, NULL), TWPA_OK);
+  twpa_status status = twpa_file_spill_storage(spill, block);
+  twpa_file_spill_free(spill);
+  return status;
+}
+
 static const struct_case inputs[] = {
   {"twpa_output", sizeof(twpa_output), &output, with_output, NULL},
   {"twpa_storage", sizeof(twpa_storage), &storage, with_storage, NULL},
@@ -227,6 +236,7 @@ static const struct_case outputs[] = {
   {"twpa_scheduler_counters", sizeof(twpa_scheduler_counters), NULL, NULL, fill_scheduler_counters},
   {"twpa_progress_counters", sizeof(twpa_progress_counters), NULL, NULL, fill_progress_counters},
   {"twpa_simulation", sizeof(twpa_simulation), NULL, NULL, fill_simulation},
+  {"twpa_storage", sizeof(twpa_storage), NULL, NULL, fill_file_spill_storage},
 };
 
 /* Calls with a block of exactly `size` bytes on the heap, of which the first ones are the case's content. */
