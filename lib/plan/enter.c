@@ -156,7 +156,8 @@ static void after(const keying *k, uint32_t seq, uint32_t meta, uint32_t from_mo
     twpa__graph_after(g, seq, meta, NULL);
     return;
   }
-  twpa__via via = {.key = k->acc->key, .kind = k->kind, .from_mode = (uint16_t)from_mode, .to_mode = (uint16_t)k->mode};
+  twpa__via via = {.key = k->acc->key, .kind = (uint16_t)k->kind, .from_mode = (uint8_t)from_mode,
+                   .to_mode = (uint8_t)k->mode};
   if (k->idx != NULL) {
     via.relation = k->idx->relation;
     via.index = k->idx->index == TWPA__WHOLE_ROW ? 0 : k->idx->index;
@@ -244,9 +245,9 @@ static void write_wide(const keying *k, twpa__wide_bucket *b, int way, twpa__now
     const twpa__via via = {.relation = k->idx != NULL ? k->idx->relation : 0,
                            .index = k->idx != NULL && k->idx->index != TWPA__WHOLE_ROW ? k->idx->index : 0,
                            .key = k->acc->key,
-                           .kind = k->kind,
+                           .kind = (uint16_t)k->kind,
                            .from_mode = TWPA_MODE_READ,
-                           .to_mode = (uint16_t)k->mode};
+                           .to_mode = (uint8_t)k->mode};
     twpa__graph_after_join(g, b->r[way], reading(k), &via);
   } else if (readers) {
     after(k, b->r[way], reading(k), TWPA_MODE_READ);

@@ -132,6 +132,9 @@ static void via_set(twpa__graph *g, uint32_t e, uint32_t from, const twpa__via *
     *v = *via;
   v->from = from;
   v->next_in = *head;
+  v->prev_in = TWPA__NIL;
+  if (*head != TWPA__NIL)
+    g->vias[*head].prev_in = e;
   *head = e;
 }
 
@@ -140,10 +143,13 @@ static void via_unlink(twpa__graph *g, uint32_t ref)
   if (!g->explain)
     return;
   uint32_t e = ref & ~TWPA__EDGE_POOL;
-  uint32_t *at = in_edges_of(g, g->edges[e].to);
-  while (*at != e)
-    at = &g->vias[*at].next_in;
-  *at = g->vias[e].next_in;
+  const twpa__via *v = &g->vias[e];
+  if (v->next_in != TWPA__NIL)
+    g->vias[v->next_in].prev_in = v->prev_in;
+  if (v->prev_in != TWPA__NIL)
+    g->vias[v->prev_in].next_in = v->next_in;
+  else
+    *in_edges_of(g, g->edges[e].to) = v->next_in;
 }
 
 /* An edge to the one that enters, in front of a list of its predecessor. */

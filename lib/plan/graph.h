@@ -53,9 +53,10 @@ typedef struct twpa__edge {
 typedef struct twpa__via {
   uint32_t from;    /* like twpa__edge.to */
   uint32_t next_in; /* of the same successor */
+  uint32_t prev_in; /* likewise; NIL: the first. An edge must leave a long list (the users of a relation) in O(1) */
+  uint16_t kind;
+  uint8_t from_mode, to_mode;
   uint64_t relation, index, key;
-  uint32_t kind;
-  uint16_t from_mode, to_mode;
 } twpa__via;
 
 enum { TWPA__WAITING, TWPA__RUNNING, TWPA__EXECUTED, TWPA__DONE }; /* RUNNING: no predecessor left */
