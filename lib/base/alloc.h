@@ -26,6 +26,12 @@ void *twpa__resize(twpa__mem *mem, void *p, size_t old_size, size_t new_size);
 /* Gives back. NULL does nothing. */
 void twpa__release(twpa__mem *mem, void *p, size_t size);
 
+/* a + b, or SIZE_MAX if that does not fit: a size that no allocator has. */
+static inline size_t twpa__size_add(size_t a, size_t b)
+{
+  return b <= SIZE_MAX - a ? a + b : SIZE_MAX;
+}
+
 /* *out = n * size; false if that does not fit. */
 bool twpa__array_size(size_t *out, size_t n, size_t size);
 

@@ -142,7 +142,7 @@ static twpa_status check(const twpa_relation_desc *d)
 
 /* --- one block ------------------------------------------------------------------------------------------------- */
 
-/* Hands out pieces of the block; with base == NULL it only counts. */
+/* Hands out pieces of the block; with base == NULL it only counts, and stays at SIZE_MAX when that is too small. */
 typedef struct cutter {
   unsigned char *base;
   size_t used;
@@ -151,7 +151,7 @@ typedef struct cutter {
 static void *cut(cutter *c, size_t size)
 {
   size_t at = c->used;
-  c->used += (size + 7) & ~(size_t)7;
+  c->used = twpa__size_add(at, twpa__size_add(size, -size & 7));
   return c->base != NULL ? c->base + at : NULL;
 }
 
@@ -323,8 +323,8 @@ twpa_status twpa_relation_new(twpa_relation **out, const twpa_relation_desc *des
   if (st != TWPA_OK)
     return st;
   size_t head = (sizeof(twpa_relation) + 7) & ~(size_t)7;
-  size_t size = head + pieces(&d);
-  twpa_relation *r = twpa__zalloc(&mem, size);
+  size_t size = twpa__size_add(head, pieces(&d)); /* where size_t has 32 bits, descriptions can be too large */
+  twpa_relation *r = size < SIZE_MAX ? twpa__zalloc(&mem, size) : NULL;
   if (r == NULL)
     return TWPA_E_NOMEM;
   atomic_init(&r->refs, 1);

@@ -167,6 +167,16 @@ START_TEST(array_sizes_do_not_wrap)
 }
 END_TEST
 
+START_TEST(sums_of_sizes_do_not_wrap)
+{
+  ck_assert_uint_eq(twpa__size_add(3, 5), 8);
+  ck_assert_uint_eq(twpa__size_add(SIZE_MAX - 5, 5), SIZE_MAX);
+  ck_assert_uint_eq(twpa__size_add(SIZE_MAX - 5, 6), SIZE_MAX);
+  ck_assert_uint_eq(twpa__size_add(6, SIZE_MAX - 5), SIZE_MAX);
+  ck_assert_uint_eq(twpa__size_add(SIZE_MAX, SIZE_MAX), SIZE_MAX);
+}
+END_TEST
+
 typedef struct v1 {
   size_t struct_size;
   uint64_t a;
@@ -244,6 +254,7 @@ int main(void)
   tcase_add_test(t, memory_that_is_refused_changes_nothing);
   tcase_add_test(t, hooks_must_be_complete);
   tcase_add_test(t, array_sizes_do_not_wrap);
+  tcase_add_test(t, sums_of_sizes_do_not_wrap);
   suite_add_tcase(s, t);
   t = tcase_create("sized structs");
   tcase_add_test(t, an_older_caller_is_understood);
