@@ -4,6 +4,8 @@
  */
 #include <twpa/twpa.h>
 
+#if UINTPTR_MAX > 0xFFFFFFFF
+
 #define AT(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
 /* No padding at the end, into which a new field could fall unseen. */
 #define FULL(type, last) \
@@ -428,3 +430,5 @@ AT(twpa_allocator, alloc, 8);
 AT(twpa_allocator, resize, 16);
 AT(twpa_allocator, release, 24);
 FULL(twpa_allocator, release);
+
+#endif

@@ -44,9 +44,12 @@ cat <<'HEAD'
  */
 #include <twpa/twpa.h>
 
+#if UINTPTR_MAX > 0xFFFFFFFF
+
 #define AT(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
 /* No padding at the end, into which a new field could fall unseen. */
 #define FULL(type, last) \
   _Static_assert(offsetof(type, last) + sizeof(((type *)0)->last) == sizeof(type), #type " has a hidden tail")
 HEAD
 "$work/print"
+printf '\n#endif\n'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every public header compiles alone, as C99 and as C++11, without a warning, with each compiler that is here.
+# Every public header compiles alone, as C99 and as C++11, without a warning, with each compiler that is here; all of them,
+# and what is said about their sizes, also for a machine of 32 bits.
 #   headers.sh SOURCE_DIR WORK_DIR COMPILER...
 set -eu
 source=$1 work=$2
@@ -31,7 +32,11 @@ for compiler in "$@"; do
   # shellcheck disable=SC2086
   *++*) "$compiler" -std=c++11 $flags -Wold-style-cast "$work"/*.cc ;;
   # shellcheck disable=SC2086
-  *) "$compiler" -std=c99 $flags -Wstrict-prototypes "$work"/*.c ;;
+  *) "$compiler" -std=c99 $flags -Wstrict-prototypes "$work"/*.c
+     narrow="-m32 -ffreestanding -std=c11" # a C library for it need not be here
+     if echo '#include <stdint.h>' | "$compiler" $narrow -fsyntax-only -xc - 2>/dev/null; then
+       "$compiler" $narrow $flags "$work/twpa.c" "$source/tests/package/abi_sizes.c"
+     fi ;;
   esac
   echo "headers.sh: $count headers, $compiler"
   tried=$((tried + 1))
