@@ -19,7 +19,7 @@
  * the thread that uses its owner, at the latest before the owner's storage hooks cease to work; it may outlive the
  * owner.
  *
- * Accessors take O(1), change nothing and may be called inside every callback.
+ * Accessors take O(1), change nothing and may be called inside every callback. Those for NULL are 0 or NULL.
  * @{
  */
 

@@ -19,7 +19,8 @@
  * to the size the caller was compiled with. A field that the caller does not know is zero for the library; a field that
  * the library does not know must be zero, or the call returns #TWPA_E_UNSUPPORTED.
  *
- * **Pointers** are never NULL unless the parameter says so; a NULL where none is allowed gives #TWPA_E_INVAL.
+ * **Pointers** are never NULL unless the parameter says so; a NULL where none is allowed gives #TWPA_E_INVAL. A function
+ * that returns no status then returns 0 or NULL, or does nothing.
  *
  * **Threads**: one object is used by one thread at a time; different objects are independent. The library has no global
  * state, starts no thread, reads no clock, opens no file and prints nothing, unless an optional module says otherwise.

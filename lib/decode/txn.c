@@ -3,42 +3,44 @@
 
 twpa_xid twpa_txn_xid(const twpa_txn *txn)
 {
-  return txn->xid;
+  return txn != NULL ? txn->xid : TWPA_XID_NONE;
 }
 
 twpa_xid twpa_txn_top_xid(const twpa_txn *txn)
 {
+  if (txn == NULL)
+    return TWPA_XID_NONE;
   return txn->top != NULL ? txn->top->xid : txn->xid;
 }
 
 twpa_lsn twpa_txn_first_lsn(const twpa_txn *txn)
 {
-  return txn->first_lsn;
+  return txn != NULL ? txn->first_lsn : TWPA_LSN_NONE;
 }
 
 twpa_lsn twpa_txn_final_lsn(const twpa_txn *txn)
 {
-  return txn->final_lsn;
+  return txn != NULL ? txn->final_lsn : TWPA_LSN_NONE;
 }
 
 twpa_lsn twpa_txn_end_lsn(const twpa_txn *txn)
 {
-  return txn->end_lsn;
+  return txn != NULL ? txn->end_lsn : TWPA_LSN_NONE;
 }
 
 twpa_time twpa_txn_time(const twpa_txn *txn)
 {
-  return txn->time;
+  return txn != NULL ? txn->time : 0;
 }
 
 uint32_t twpa_txn_origin(const twpa_txn *txn)
 {
-  return txn->origin;
+  return txn != NULL ? txn->origin : 0;
 }
 
 twpa_lsn twpa_txn_origin_lsn(const twpa_txn *txn)
 {
-  return txn->origin_lsn;
+  return txn != NULL ? txn->origin_lsn : TWPA_LSN_NONE;
 }
 
 twpa_lsn twpa_txn_restart_lsn(const twpa_txn *txn)
@@ -59,17 +61,20 @@ twpa_lsn twpa_txn_catalog_lsn(const twpa_txn *txn)
 
 uint64_t twpa_txn_changes(const twpa_txn *txn)
 {
+  if (txn == NULL)
+    return 0;
   return txn->top != NULL ? txn->nchanges : txn->tree_changes;
 }
 
 void twpa_txn_set_user(twpa_txn *txn, void *user)
 {
-  txn->user = user;
+  if (txn != NULL)
+    txn->user = user;
 }
 
 void *twpa_txn_user(const twpa_txn *txn)
 {
-  return txn->user;
+  return txn != NULL ? txn->user : NULL;
 }
 
 twpa_status twpa_txn_toast(const twpa_txn *txn, twpa_bytes *value, uint64_t relation, uint64_t value_id, size_t len)

@@ -656,7 +656,7 @@ twpa_status twpa_scheduler_skip(twpa_scheduler *scheduler, uint64_t seq, uint32_
 int twpa_scheduler_idle(const twpa_scheduler *scheduler)
 {
   const twpa_scheduler *s = scheduler;
-  return s == NULL || (s->open == 0 && (s->low == s->last || twpa__is_stopped(s, s->low + 1)));
+  return s != NULL && s->open == 0 && (s->low == s->last || twpa__is_stopped(s, s->low + 1));
 }
 
 twpa_status twpa_scheduler_state(const twpa_scheduler *scheduler, uint32_t *state, void **task, uint64_t seq)

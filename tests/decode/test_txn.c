@@ -2,7 +2,7 @@
 #include "support/runner.h"
 
 #include <stdbool.h>
-#include <twpa/reorder.h>
+#include <twpa/twpa.h>
 
 typedef struct consumer {
   twpa_txn *taken;
@@ -125,12 +125,43 @@ START_TEST(a_taken_one_outlives_its_buffer)
 }
 END_TEST
 
+/* The rule of types.h: what returns no status returns 0 or NULL, or does nothing. The whole library's are here. */
+START_TEST(nothing_is_asked_of_nobody)
+{
+  ck_assert_uint_eq(twpa_txn_xid(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_top_xid(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_first_lsn(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_final_lsn(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_end_lsn(NULL), 0);
+  ck_assert_int_eq(twpa_txn_time(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_origin(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_origin_lsn(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_changes(NULL), 0);
+  ck_assert_ptr_null(twpa_txn_user(NULL));
+  twpa_txn_set_user(NULL, NULL);
+  twpa_txn_release(NULL);
+  ck_assert_uint_eq(twpa_reorder_oldest_lsn(NULL), 0);
+  ck_assert_ptr_null(twpa_reorder_next_open(NULL, NULL));
+  ck_assert_ptr_null(twpa_reorder_find(NULL, 10));
+  ck_assert_int_eq(twpa_file_spill_errno(NULL), 0);
+  ck_assert_ptr_null(twpa_relation_ref(NULL));
+  ck_assert_uint_eq(twpa_relation_id(NULL), 0);
+  twpa_plan_prefetch(NULL, NULL);
+  ck_assert_uint_eq(twpa_plan_low_watermark(NULL), 0);
+  ck_assert_int_eq(twpa_progress_is_applied(NULL, 10), 0);
+  ck_assert_int_eq(twpa_scheduler_is_doomed(NULL, 1), 0);
+  ck_assert_int_eq(twpa_scheduler_idle(NULL), 0);
+  ck_assert_uint_eq(twpa_recording_count(NULL), 0);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("txn");
   TCase *tcase = tcase_create("accessors");
   tcase_add_test(tcase, callbacks_see_it_whole);
   tcase_add_test(tcase, a_taken_one_outlives_its_buffer);
+  tcase_add_test(tcase, nothing_is_asked_of_nobody);
   suite_add_tcase(suite, tcase);
   return run_suite(suite);
 }

@@ -645,7 +645,7 @@ START_TEST(wrong_arguments)
   ck_assert_int_eq(twpa_scheduler_wait_of(s, NULL, 1), TWPA_E_INVAL);
   ck_assert_int_eq(twpa_scheduler_is_doomed(NULL, 1), 0);
   ck_assert_int_eq(twpa_scheduler_is_doomed(s, 5), 0);
-  ck_assert_int_eq(twpa_scheduler_idle(NULL), 1);
+  ck_assert_int_eq(twpa_scheduler_idle(NULL), 0);
   ck_assert_int_eq(twpa_scheduler_stats(s, NULL), TWPA_E_INVAL);
   twpa_scheduler_free(NULL);
   clear_table(&t);
