@@ -23,10 +23,18 @@
  *   RUNNING -> EXECUTED [label="applied"]; EXECUTED -> COMMITTING [label="next_commit"];
  *   COMMITTING -> DONE [label="committed"]; RUNNING -> RETRY [label="failed"]; EXECUTED -> RETRY [label="failed"];
  *   COMMITTING -> RETRY [label="failed"]; RETRY -> READY [label="low watermark reached its predecessor"];
- *   EXECUTED -> WAITING [label="rolled_back"]; RETRY -> STOPPED [label="tries used up"];
- *   WAITING -> DONE [label="skip"];
+ *   RUNNING -> STOPPED [label="failed: error, or tries used up"]; EXECUTED -> STOPPED; COMMITTING -> STOPPED;
+ *   STOPPED -> RETRY [label="resume"];
+ *   RUNNING -> READY [label="cancelled"]; RUNNING -> WAITING [label="cancelled"]; RUNNING -> RETRY;
+ *   EXECUTED -> READY [label="rolled_back"]; EXECUTED -> WAITING [label="rolled_back"]; EXECUTED -> RETRY;
+ *   READY -> WAITING [label="early start revoked"];
+ *   WAITING -> DONE [label="skip"]; READY -> DONE [label="skip"]; RETRY -> DONE [label="skip"];
+ *   STOPPED -> DONE [label="skip"]; EXECUTED -> DONE [label="committed, its turn not asked for"];
  * }
  * @enddot
+ *
+ * One that is skipped goes to DONE when its predecessors are there, with early start when it is the head; until then it
+ * is WAITING or READY. One that was to run alone and had to go because of a stop goes back to RETRY.
  *
  * **Who may run.** A transaction is ready when all its predecessors have committed (with
  * twpa_plan_options::early_start: when those whose edge the target's own locks protect have been executed). Of the
