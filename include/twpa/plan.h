@@ -11,7 +11,14 @@
  * @defgroup plan Plan
  * The plan is an ordered lock manager. Transactions enter in commit order and get sequence numbers 1, 2, 3...; each
  * depends on those earlier, unfinished ones whose accesses conflict with its own. Any order of execution that respects
- * the dependencies gives the result of serial apply.
+ * the dependencies gives the result of serial apply, if nothing is left out optimistically: with #TWPA_UNKNOWN_STRICT
+ * and #TWPA_REFERENCE_STRICT.
+ *
+ * With #TWPA_UNKNOWN_OPTIMISTIC, which is the default, one dependency is left out: of whoever takes a value of a unique
+ * index on whoever gave a value free that the stream does not tell. The order then holds only for a target that checks
+ * the index at once, row by row, and for a host that runs a transaction again that was refused there (a scheduler does):
+ * refused, or in the right order, but never in the wrong one. A host whose target does not check, or that cannot run a
+ * transaction twice, must choose #TWPA_UNKNOWN_STRICT. #TWPA_REFERENCE_OPTIMISTIC asks the same of foreign keys.
  *
  * Memory is bounded: the conflict table has a fixed size, is never cleared, and what it has to forget leaves a horizon
  * behind ("wait for everything up to here"), which costs parallelism and never correctness. Nothing is allocated in the
@@ -333,7 +340,7 @@ TWPA_API twpa_status twpa_plan_node(const twpa_plan *plan, twpa_node *node, uint
 /**
  * The low watermark.
  * @param[in] plan  the plan
- * @return the largest number such that all transactions up to it are finished; 0 if none is, or for NULL. O(1).
+ * @return the largest number such that all transactions up to it are finished; 0 if none is. O(1).
  */
 TWPA_API uint64_t twpa_plan_low_watermark(const twpa_plan *plan);
 
