@@ -74,6 +74,7 @@ static int on_take(void *user, twpa_txn *txn)
     trace_say(t, "fault take");
     return 7;
   }
+  d->ask = true;
   d->taken = host_grow(d->taken, &d->taken_cap, d->ntaken, sizeof *d->taken);
   d->taken[d->ntaken++] = txn;
   return TWPA_CALLBACK_OK;
@@ -215,6 +216,7 @@ bool do_reorder(trace *t, const trace_command *c)
   trace_text gid = {0};
   bool has_gid;
   close_buffer(t, false);
+  trace_new_log(t);
   d->memory = d->distributed = d->filter_origin = 0;
   d->streaming = d->two_phase = 0;
   d->delivery = DELIVER_CALLBACKS;
@@ -295,14 +297,14 @@ bool do_fail(trace *t, const trace_command *c)
   uint32_t always = 0;
   const trace_word *of = arg_of(c, "of");
   if (!arg_choice(t, c, NULL, &kind, "storage|callback|allocation") ||
-      !arg_number(t, c, "nth", &nth, 1, UINT64_MAX) || !arg_choice(t, c, "times", &always, "once|always") ||
+      !arg_number(t, c, "nth", &nth, 1, UINT64_MAX) || !arg_choice(t, c, "times", &always, "once|always|never") ||
       !arg_choice(t, c, "how", &how, "error|nomem|corrupt|damage|aborted"))
     return false;
   bool fits = how == HOW_ERROR || (kind == FAULT_CALLBACK ? how == HOW_ABORTED : how != HOW_ABORTED);
   if (!fits || (kind == FAULT_ALLOCATION && how != HOW_ERROR))
     return arg_fail(t, c, "how", "a call of this kind cannot fail like that");
   trace_fault *f = &t->faults[kind];
-  *f = (trace_fault){.armed = true, .always = always != 0, .left = nth, .how = (enum trace_fault_how)how};
+  *f = (trace_fault){.armed = always != 2, .always = always == 1, .left = nth, .how = (enum trace_fault_how)how};
   if (of != NULL && strlen(of->value) >= sizeof f->of)
     return arg_fail(t, c, "of", "no call has such a name");
   if (of != NULL)

@@ -29,6 +29,11 @@ void consumer_flush(trace *t)
   trace_run_of_changes *run = &t->decode->run;
   if (run->count == 0)
     return;
+  if (run->kind == 0) { /* not a change: a hook */
+    trace_say(t, "%s count=%" PRIu64, run->name, run->count);
+    run->count = 0;
+    return;
+  }
   text_add(&t->out, "%s %s xid=%" PRIu64, run->name, kind_name(run->kind), run->xid);
   if (relation_name(t, run->relation) != NULL)
     text_add(&t->out, " rel=%s", relation_name(t, run->relation));
@@ -153,15 +158,10 @@ static void show_change(trace *t, const char *name, const twpa_txn *txn, const t
   trace_say(t, "%s", "");
 }
 
-void consumer_change(trace *t, const char *name, twpa_txn *txn, const twpa_change *c)
+/* One more change that is not printed by itself. */
+static void count_change(trace *t, const char *name, const twpa_change *c)
 {
   trace_run_of_changes *run = &t->decode->run;
-  if (t->decode->print_changes == PRINT_NONE)
-    return;
-  if (t->decode->print_changes == PRINT_ALL) {
-    show_change(t, name, txn, c);
-    return;
-  }
   if (run->count == 0 || strcmp(run->name, name) != 0 || run->kind != c->kind || run->xid != c->xid ||
       run->relation != c->locator.file) {
     consumer_flush(t);
@@ -172,10 +172,14 @@ void consumer_change(trace *t, const char *name, twpa_txn *txn, const twpa_chang
   run->last = c->lsn;
 }
 
-/* Asks the delivery about the row versions that are watched. */
+/* Asks a delivery about the row versions that are watched: with its first change, when it can be asked. */
 static void show_watched(trace *t, twpa_txn *txn)
 {
-  const decode_half *d = t->decode;
+  decode_half *d = t->decode;
+  if (!d->ask || txn == NULL)
+    return;
+  d->ask = false;
+  consumer_flush(t);
   for (size_t i = 0; i < d->nwatches; i++) {
     const trace_watch *w = &d->watches[i];
     twpa_locator locator = {1663, 5, (uint32_t)w->relation};
@@ -197,6 +201,15 @@ static void show_watched(trace *t, twpa_txn *txn)
   }
 }
 
+void consumer_change(trace *t, const char *name, twpa_txn *txn, const twpa_change *c)
+{
+  show_watched(t, c->flags & TWPA_CHANGE_NONTRANSACTIONAL ? NULL : txn);
+  if (t->decode->print_changes == PRINT_ALL)
+    show_change(t, name, txn, c);
+  else if (t->decode->print_changes == PRINT_RUNS)
+    count_change(t, name, c);
+}
+
 /* --- the callbacks --- */
 
 static int on_begin(void *user, twpa_txn *txn)
@@ -204,7 +217,7 @@ static int on_begin(void *user, twpa_txn *txn)
   trace *t = user;
   begin_line(t, "begin", txn);
   trace_say(t, " first=%" PRIu64, twpa_txn_first_lsn(txn));
-  show_watched(t, txn);
+  t->decode->ask = true;
   return answer(t, "begin", NULL);
 }
 
@@ -249,7 +262,7 @@ static int on_begin_prepare(void *user, twpa_txn *txn, twpa_bytes gid)
   begin_line(t, "begin-prepare", txn);
   show_gid(t, gid);
   trace_say(t, " first=%" PRIu64, twpa_txn_first_lsn(txn));
-  show_watched(t, txn);
+  t->decode->ask = true;
   return answer(t, "begin-prepare", NULL);
 }
 
@@ -294,7 +307,7 @@ static int on_stream_start(void *user, twpa_txn *txn, twpa_lsn first_lsn)
   if (twpa_txn_origin(txn) != 0)
     text_add(&t->out, " origin=%" PRIu32, twpa_txn_origin(txn));
   trace_say(t, " first=%" PRIu64, first_lsn);
-  show_watched(t, txn);
+  t->decode->ask = true;
   return answer(t, "stream-start", NULL);
 }
 
@@ -354,9 +367,20 @@ static uint32_t on_xid_status(void *user, twpa_xid xid)
   return s != NULL && s->hook ? s->status : TWPA_XID_IN_PROGRESS;
 }
 
+/* Is the call of a hook not printed by itself? Then it is counted, if it is printed at all. */
+static bool hook_is_counted(trace *t, const char *name)
+{
+  static const twpa_change none = {0};
+  if (t->decode->print_changes == PRINT_RUNS)
+    count_change(t, name, &none);
+  return t->decode->print_changes != PRINT_ALL;
+}
+
 static void on_invalidate(void *user, twpa_bytes content)
 {
   trace *t = user;
+  if (hook_is_counted(t, "invalidate"))
+    return;
   begin_line(t, "invalidate content=", NULL);
   text_show(&t->out, content.data, content.len);
   trace_say(t, "%s", "");
@@ -364,6 +388,8 @@ static void on_invalidate(void *user, twpa_bytes content)
 
 static void on_invalidate_all(void *user)
 {
+  if (hook_is_counted(user, "invalidate-all"))
+    return;
   begin_line(user, "invalidate-all", NULL);
   trace_say(user, "%s", "");
 }

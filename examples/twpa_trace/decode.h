@@ -57,6 +57,7 @@ typedef struct decode_half {
   uint32_t print_changes, print_storage, print_progress;
 
   bool streaming_on;
+  bool ask; /* the delivery has not been asked about the watched row versions so far */
   trace_xid_status *statuses;
   size_t nstatuses, statuses_cap;
   trace_watch *watches;

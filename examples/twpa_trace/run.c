@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define STEPS_MAX UINT64_C(10000000)
-#define MEMORY_HEADER 16
+#define FIRST_LSN 100
 
 typedef struct plan_of_lines {
   const trace_verb **verbs; /* by line; NULL: no command */
@@ -335,6 +335,14 @@ bool trace_feed_again(trace *t, twpa_lsn from)
 }
 
 
+void trace_new_log(trace *t)
+{
+  for (size_t i = 0; i < t->nlog; i++)
+    free_command(&t->log[i]);
+  t->nlog = 0;
+  t->next_lsn = FIRST_LSN;
+}
+
 static bool run_range(trace *t, const plan_of_lines *p, size_t from, size_t to);
 
 /* FIRST..LAST */
@@ -423,8 +431,7 @@ static void report_faults(trace *t)
 
 static void free_run(trace *t)
 {
-  for (size_t i = 0; i < t->nlog; i++)
-    free_command(&t->log[i]);
+  trace_new_log(t);
   free(t->log);
   for (size_t i = 0; i < t->nrelations; i++)
     free(t->relations[i].name);
@@ -435,7 +442,7 @@ static void free_run(trace *t)
 bool trace_run(trace_result *result, const trace_source *source, const trace_limits *limits, host_error *err)
 {
   *result = (trace_result){host_alloc(source->nlines + 1, sizeof *result->outputs), source->nlines + 1};
-  trace t = {.source = source, .result = result, .err = err, .next_lsn = 100, .steps_left = STEPS_MAX,
+  trace t = {.source = source, .result = result, .err = err, .next_lsn = FIRST_LSN, .steps_left = STEPS_MAX,
              .memory_max = UINT64_MAX};
   t.allocator = (twpa_allocator){&t, take_memory, resize_memory, give_memory};
   if (limits != NULL && limits->steps != 0)

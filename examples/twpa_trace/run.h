@@ -90,6 +90,8 @@ void trace_say(trace *t, const char *format, ...) __attribute__((format(printf, 
 bool trace_status(trace *t, twpa_status status);
 /* Carries out the events of the log from a position on once more. */
 bool trace_feed_again(trace *t, twpa_lsn from);
+/* Forgets the events so far: the next one is the first of a log. */
+void trace_new_log(trace *t);
 /* Does this call fail? Counts it. */
 bool trace_fault_hits(trace *t, enum trace_fault_kind kind, const char *name);
 

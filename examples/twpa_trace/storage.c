@@ -214,13 +214,22 @@ size_t storage_files(const decode_half *d)
   return d->nfiles;
 }
 
+static void drop_memory(decode_half *d)
+{
+  for (size_t i = 0; i < d->nfiles; i++)
+    free(d->files[i].data);
+  d->nfiles = 0;
+}
+
 void storage_close(trace *t, bool crash)
 {
   decode_half *d = t->decode;
   twpa_file_spill_free(d->spill);
   d->spill = NULL;
-  if (crash)
+  if (crash) { /* memory ends with the process, files do not */
+    drop_memory(d);
     return;
+  }
   size_t left = storage_files(d);
   if (left != 0)
     trace_say(t, "storage left: %zu files", left);
@@ -229,8 +238,7 @@ void storage_close(trace *t, bool crash)
 void storage_remove(trace *t)
 {
   decode_half *d = t->decode;
-  for (size_t i = 0; i < d->nfiles; i++)
-    free(d->files[i].data);
+  drop_memory(d);
   free(d->files);
   if (d->directory == NULL)
     return;

@@ -33,7 +33,7 @@ static trace_text path_of(const char *rest)
   return path;
 }
 
-static const trace_limits small = {.steps = 100000, .bytes = (uint64_t)64 << 20};
+static const trace_limits small = {.steps = 3000, .bytes = (uint64_t)64 << 20};
 
 /* Carries a text out. Returns the message, empty if there was none; `out` gets the annotated trace. */
 static host_error run_text(trace_text *out, const char *data, size_t len)
