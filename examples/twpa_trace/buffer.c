@@ -1,5 +1,6 @@
 /* The buffer of a trace: its options, restarts, limits, faults, and transactions that were taken. */
 #include "decode.h"
+#include "planning.h"
 
 #include "support/memory.h"
 
@@ -10,47 +11,47 @@
 #define EVENT VERB_EVENT
 
 const trace_verb decode_verbs[] = {
-  {"touch", "XID", "top", event_touch, EVENT},
-  {"insert", "XID", "top rel new flags origin", event_row, EVENT},
-  {"update", "XID", "top rel old new flags origin", event_row, EVENT},
-  {"delete", "XID", "top rel old flags origin", event_row, EVENT},
-  {"spec-insert", "XID", "top rel new flags origin", event_row, EVENT},
-  {"spec-confirm", "XID", "top origin", event_spec_end, EVENT},
-  {"spec-abort", "XID", "top origin", event_spec_end, EVENT},
-  {"truncate", "XID", "top rels flags origin", event_truncate, EVENT},
-  {"message", "?XID", "top prefix content flags origin", event_message, EVENT},
-  {"toast", "XID", "top value seq data origin", event_toast, EVENT},
-  {"invalidation", "?XID", "top content", event_invalidation, EVENT},
-  {"command", "XID", "top id", event_command_id, EVENT},
-  {"new-cid", "XID", "top rel tid cmin cmax", event_new_cid, EVENT},
-  {"assign", "XID", "top", event_assign, EVENT},
-  {"commit", "XID", "subs time origin origin-lsn", event_end, EVENT},
-  {"forget", "XID", "subs time origin origin-lsn", event_end, EVENT},
-  {"abort", "XID", "subs time origin origin-lsn", event_end, EVENT},
-  {"prepare", "XID", "gid subs time origin origin-lsn", event_prepare, EVENT},
-  {"skip-prepare", "XID", "gid subs time origin origin-lsn", event_prepare, EVENT},
-  {"commit-prepared", "XID", "gid subs time origin origin-lsn", event_end_prepared, EVENT},
-  {"rollback-prepared", "XID", "gid subs time origin origin-lsn", event_end_prepared, EVENT},
-  {"running", NULL, "oldest", event_running, EVENT},
-  {"distribute", "XID", "content", event_distribute, EVENT},
+  {"touch", "XID", "top", event_touch, EVENT, txn_touch},
+  {"insert", "XID", "top rel new flags origin", event_row, EVENT, txn_row},
+  {"update", "XID", "top rel old new flags origin", event_row, EVENT, txn_row},
+  {"delete", "XID", "top rel old flags origin", event_row, EVENT, txn_row},
+  {"spec-insert", "XID", "top rel new flags origin", event_row, EVENT, NULL},
+  {"spec-confirm", "XID", "top origin", event_spec_end, EVENT, NULL},
+  {"spec-abort", "XID", "top origin", event_spec_end, EVENT, NULL},
+  {"truncate", "XID", "top rels flags origin", event_truncate, EVENT, txn_truncate},
+  {"message", "?XID", "top prefix content flags origin", event_message, EVENT, NULL},
+  {"toast", "XID", "top value seq data origin", event_toast, EVENT, NULL},
+  {"invalidation", "?XID", "top content", event_invalidation, EVENT, NULL},
+  {"command", "XID", "top id", event_command_id, EVENT, NULL},
+  {"new-cid", "XID", "top rel tid cmin cmax", event_new_cid, EVENT, NULL},
+  {"assign", "XID", "top", event_assign, EVENT, NULL},
+  {"commit", "XID", "subs time origin origin-lsn", event_end, EVENT, NULL},
+  {"forget", "XID", "subs time origin origin-lsn", event_end, EVENT, NULL},
+  {"abort", "XID", "subs time origin origin-lsn", event_end, EVENT, NULL},
+  {"prepare", "XID", "gid subs time origin origin-lsn", event_prepare, EVENT, NULL},
+  {"skip-prepare", "XID", "gid subs time origin origin-lsn", event_prepare, EVENT, NULL},
+  {"commit-prepared", "XID", "gid subs time origin origin-lsn", event_end_prepared, EVENT, NULL},
+  {"rollback-prepared", "XID", "gid subs time origin origin-lsn", event_end_prepared, EVENT, NULL},
+  {"running", NULL, "oldest", event_running, EVENT, NULL},
+  {"distribute", "XID", "content", event_distribute, EVENT, NULL},
   {"reorder", NULL,
    "memory streaming two-phase two-phase-at storage deliver start distributed hooks filter-origin filter-gid",
-   do_reorder, 0},
-  {"restart", NULL, "how from start", do_restart, 0},
-  {"memory", "LIMIT", "", do_memory, 0},
-  {"streaming", "on|off", "", do_streaming, 0},
-  {"two-phase-at", "LSN", "", do_two_phase_at, 0},
-  {"again", NULL, "", do_again, 0},
-  {"fail", "storage|callback|allocation", "nth times how of", do_fail, 0},
-  {"status", "XID", "is tell", do_status, 0},
-  {"watch-cid", "TID", "rel", do_watch_cid, 0},
-  {"print", NULL, "changes storage progress", do_print, 0},
-  {"walk", "XID", "count", do_walk, 0},
-  {"rewind", "XID", "", do_rewind, 0},
-  {"release", "XID", "", do_release, 0},
-  {"show", "WHAT", "", do_show, 0},
-  {"expect", "FIGURE", "is min max", do_expect, 0},
-  {NULL, NULL, NULL, NULL, 0},
+   do_reorder, 0, NULL},
+  {"restart", NULL, "how from start", do_restart, 0, NULL},
+  {"memory", "LIMIT", "", do_memory, 0, NULL},
+  {"streaming", "on|off", "", do_streaming, 0, NULL},
+  {"two-phase-at", "LSN", "", do_two_phase_at, 0, NULL},
+  {"again", NULL, "", do_again, 0, NULL},
+  {"fail", "storage|callback|allocation", "nth times how of", do_fail, 0, NULL},
+  {"status", "XID", "is tell", do_status, 0, NULL},
+  {"watch-cid", "TID", "rel", do_watch_cid, 0, NULL},
+  {"print", NULL, "changes storage progress edges", do_print, 0, NULL},
+  {"walk", "XID", "count", do_walk, 0, NULL},
+  {"rewind", "XID", "", do_rewind, 0, NULL},
+  {"release", "XID", "", do_release, 0, NULL},
+  {"show", "WHAT", "", do_show, 0, NULL},
+  {"expect", "FIGURE", "is min max", do_expect, 0, NULL},
+  {NULL, NULL, NULL, NULL, 0, NULL},
 };
 
 struct decode_half *decode_new(void)
@@ -138,6 +139,23 @@ bool do_release(trace *t, const trace_command *c)
   return true;
 }
 
+/* Where transactions go on into the plan, those that were taken since go now. */
+bool decode_hand_on(trace *t, trace_place at)
+{
+  decode_half *d = t->decode;
+  bool ok = true;
+  if (d->delivery != DELIVER_PLAN)
+    return true;
+  for (size_t i = 0; i < d->ntaken; i++) {
+    if (ok)
+      ok = plan_take(t, d->taken[i], at);
+    else
+      twpa_txn_release(d->taken[i]);
+  }
+  d->ntaken = 0;
+  return ok;
+}
+
 /* --- life of the buffer --- */
 
 bool decode_open(trace *t)
@@ -147,7 +165,7 @@ bool decode_open(trace *t)
   if (d->reorder != NULL)
     return true;
   consumer_init(t);
-  d->output.take = d->delivery == DELIVER_TAKE ? on_take : NULL;
+  d->output.take = d->delivery != DELIVER_CALLBACKS ? on_take : NULL;
   if (!storage_open(t))
     return false;
   twpa_reorder_options options = {.struct_size = TWPA_REORDER_OPTIONS_INIT,
@@ -227,7 +245,7 @@ bool do_reorder(trace *t, const trace_command *c)
       !arg_choice(t, c, "two-phase", &d->two_phase, "no|yes") ||
       !arg_position(t, c, "two-phase-at", &d->two_phase_at) ||
       !arg_choice(t, c, "storage", &d->storage_kind, "none|memory|files") ||
-      !arg_choice(t, c, "deliver", &d->delivery, "callbacks|take") || !arg_position(t, c, "start", &d->start) ||
+      !arg_choice(t, c, "deliver", &d->delivery, "callbacks|take|plan") || !arg_position(t, c, "start", &d->start) ||
       !arg_number(t, c, "distributed", &d->distributed, 1, SIZE_MAX) ||
       !arg_choice(t, c, "hooks", &d->use_hooks, "no|yes") ||
       !arg_number(t, c, "filter-origin", &d->filter_origin, 1, UINT32_MAX))
@@ -335,5 +353,6 @@ bool do_print(trace *t, const trace_command *c)
   decode_half *d = t->decode;
   return arg_choice(t, c, "changes", &d->print_changes, "all|runs|none") &&
          arg_choice(t, c, "storage", &d->print_storage, "no|yes") &&
-         arg_choice(t, c, "progress", &d->print_progress, "no|yes");
+         arg_choice(t, c, "progress", &d->print_progress, "no|yes") &&
+         arg_choice(t, c, "edges", &t->plan->print_edges, "via|plain|none");
 }

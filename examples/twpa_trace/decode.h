@@ -8,7 +8,7 @@
 #include "run.h"
 
 enum trace_storage_kind { STORAGE_NONE, STORAGE_MEMORY, STORAGE_FILES };
-enum trace_delivery { DELIVER_CALLBACKS, DELIVER_TAKE };
+enum trace_delivery { DELIVER_CALLBACKS, DELIVER_TAKE, DELIVER_PLAN };
 enum trace_printing { PRINT_ALL, PRINT_RUNS, PRINT_NONE };
 
 /* A file of the storage in memory. */
@@ -76,6 +76,7 @@ typedef struct decode_half {
 /* --- buffer.c --- */
 bool decode_open(trace *t); /* makes the buffer if there is none; false: it could not be made, and that was printed */
 void decode_close(trace *t);
+bool decode_hand_on(trace *t, trace_place at);
 
 /* --- consumer.c --- */
 void consumer_init(trace *t);

@@ -3,7 +3,7 @@
  * after the other. What a command prints is kept by line, so that it can be put behind the command or compared with
  * what stands there.
  */
-#include "run.h"
+#include "decode.h"
 
 #include "support/memory.h"
 
@@ -22,12 +22,12 @@ typedef struct plan_of_lines {
 static bool run_loop(trace *t, const trace_command *c);
 
 static const trace_verb loop_verbs[] = {
-  {"repeat", "NAME=FIRST..LAST", "", run_loop, VERB_LOOP},
-  {"end", NULL, "", run_loop, VERB_END},
-  {NULL, NULL, NULL, NULL, 0},
+  {"repeat", "NAME=FIRST..LAST", "", run_loop, VERB_LOOP, NULL},
+  {"end", NULL, "", run_loop, VERB_END, NULL},
+  {NULL, NULL, NULL, NULL, 0, NULL},
 };
 
-static const trace_verb *const verb_tables[] = {loop_verbs, decode_verbs};
+static const trace_verb *const verb_tables[] = {loop_verbs, decode_verbs, plan_verbs};
 
 bool trace_fault_hits(trace *t, enum trace_fault_kind kind, const char *name)
 {
@@ -303,15 +303,21 @@ static bool run_command(trace *t, const trace_line *line, const trace_verb *verb
   if (!make_command(t, &c, line, verb))
     return false;
   bool ok = true;
+  const trace_word *subject = arg_of(&c, NULL);
+  if (verb->in_txn != NULL && subject != NULL && !(subject->value[0] >= '0' && subject->value[0] <= '9')) {
+    ok = verb->in_txn(t, &c);
+    free_command(&c);
+    return ok;
+  }
   if (verb->flags & VERB_EVENT) {
     ok = place_event(t, &c);
     if (ok) {
       t->log = host_grow(t->log, &t->log_cap, t->nlog, sizeof *t->log);
       t->log[t->nlog++] = c;
-      return verb->run(t, &c);
+      return verb->run(t, &c) && decode_hand_on(t, c.at);
     }
   }
-  ok = ok && verb->run(t, &c);
+  ok = ok && verb->run(t, &c) && decode_hand_on(t, c.at);
   free_command(&c);
   return ok;
 }
@@ -328,7 +334,7 @@ bool trace_feed_again(trace *t, twpa_lsn from)
       t->steps_left = 0;
       ok = trace_fail(t->err, c.at, "the trace takes too long");
     } else
-      ok = c.verb->run(t, &c);
+      ok = c.verb->run(t, &c) && decode_hand_on(t, c.at);
   }
   t->repeating = false;
   return ok;
@@ -451,10 +457,12 @@ bool trace_run(trace_result *result, const trace_source *source, const trace_lim
     t.memory_max = limits->bytes;
   plan_of_lines p = {host_alloc(source->nlines, sizeof *p.verbs), host_alloc(source->nlines, sizeof *p.ends)};
   t.decode = decode_new();
+  t.plan = plan_new();
   bool ok = prepare_lines(&t, &p) && run_range(&t, &p, 0, source->nlines);
   report_faults(&t);
   memset(t.faults, 0, sizeof t.faults);
   decode_finish(&t);
+  plan_finish(&t);
   if (t.memory != 0)
     trace_say(&t, "memory left: %" PRIu64 " bytes", t.memory);
   keep_output(&t, source->nlines);

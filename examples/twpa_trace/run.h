@@ -34,6 +34,7 @@ struct trace_verb {
   const char *keys;    /* separated by blanks; an event has lsn and end besides */
   bool (*run)(trace *t, const trace_command *c);
   unsigned flags;
+  bool (*in_txn)(trace *t, const trace_command *c); /* of an event: if the subject is no number; NULL: it has to be one */
 };
 
 /* What can be made to fail, and how. */
@@ -123,7 +124,9 @@ int choice_of(const char *word, size_t len, const char *words);
 
 /* --- the halves --- */
 
-extern const trace_verb decode_verbs[];
+extern const trace_verb decode_verbs[], plan_verbs[];
+struct plan_half *plan_new(void);
+void plan_finish(trace *t);
 struct decode_half *decode_new(void);
 /* Ends what is open; prints what should not be left. */
 void decode_finish(trace *t);

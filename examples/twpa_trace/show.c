@@ -1,5 +1,6 @@
 /* What a trace can ask: open transactions, positions, figures. */
 #include "decode.h"
+#include "planning.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -56,8 +57,13 @@ bool do_show(trace *t, const trace_command *c)
   twpa_reorder_counters stats = {.struct_size = TWPA_REORDER_COUNTERS_INIT};
   const trace_word *w = arg_of(c, NULL);
   bool number = w->value[0] >= '0' && w->value[0] <= '9';
+  bool planned = false;
+  if (!number && !plan_show(t, c, w->value, &planned))
+    return false;
+  if (planned)
+    return true;
   if (number ? !arg_number(t, c, NULL, &xid, 0, UINT64_MAX)
-             : !arg_choice(t, c, NULL, &what, "open|oldest|state|stats|files"))
+             : !arg_choice(t, c, NULL, &what, "open|oldest|state|stats|files|ready|waiting|edges|report|graph|progress"))
     return false;
   if (!decode_open(t))
     return true;
@@ -90,17 +96,26 @@ bool do_show(trace *t, const trace_command *c)
   return true;
 }
 
-bool do_expect(trace *t, const trace_command *c)
+/* The value of a figure; false: there is none of that name. */
+static bool figure_now(trace *t, const char *name, uint64_t *value)
 {
   twpa_reorder_counters stats = {.struct_size = TWPA_REORDER_COUNTERS_INIT};
-  const char *name = arg_of(c, NULL)->value;
+  if (strchr(name, '.') != NULL)
+    return plan_figure(t, name, value);
   size_t i = 0;
-  uint64_t min = 0, max = UINT64_MAX;
   while (i < NFIGURES && strcmp(figures[i].name, name) != 0)
     i++;
   bool files = strcmp(name, "files") == 0;
-  if (i == NFIGURES && !files)
-    return arg_fail(t, c, NULL, "there is no figure '%.40s'", name);
+  if ((i == NFIGURES && !files) || !decode_open(t) || twpa_reorder_stats(t->decode->reorder, &stats) != TWPA_OK)
+    return false;
+  *value = files ? storage_files(t->decode) : value_of(&stats, &figures[i]);
+  return true;
+}
+
+bool do_expect(trace *t, const trace_command *c)
+{
+  const char *name = arg_of(c, NULL)->value;
+  uint64_t value = 0, min = 0, max = UINT64_MAX;
   if (!arg_has(c, "is") && !arg_has(c, "min") && !arg_has(c, "max"))
     return arg_need(t, c, "is");
   if (!arg_number(t, c, "min", &min, 0, UINT64_MAX) || !arg_number(t, c, "max", &max, 0, UINT64_MAX))
@@ -110,10 +125,9 @@ bool do_expect(trace *t, const trace_command *c)
       return false;
     max = min;
   }
-  if (!decode_open(t) || twpa_reorder_stats(t->decode->reorder, &stats) != TWPA_OK)
-    return true;
-  uint64_t v = files ? storage_files(t->decode) : value_of(&stats, &figures[i]);
-  if (v < min || v > max)
-    trace_say(t, "%s is %" PRIu64, name, v);
+  if (!figure_now(t, name, &value))
+    return arg_fail(t, c, NULL, "there is no figure '%.40s' here", name);
+  if (value < min || value > max)
+    trace_say(t, "%s is %" PRIu64, name, value);
   return true;
 }

@@ -65,7 +65,8 @@ START_TEST(wrong_input_has_a_place)
 {
   FAILS("\n  jump 10\n", "f:2:3: unknown verb 'jump'");
   FAILS("insert\n", "f:1:1: 'insert' needs XID");
-  FAILS("insert x10\n", "f:1:8: expected a number, not 'x10'");
+  FAILS("spec-confirm x10\n", "f:1:14: expected a number, not 'x10'");
+  FAILS("insert x10\n", "f:1:1: there is no 'txn' before it (the subject of an event of the log is a number)");
   FAILS("insert 10 nwe=a\n", "f:1:11: 'insert' does not take nwe=; it takes: top rel new flags origin lsn end");
   FAILS("insert 10 new=a new=b\n", "f:1:17: this key is there twice");
   FAILS("insert 10 b\n", "f:1:11: expected key=value");
@@ -83,7 +84,7 @@ START_TEST(wrong_input_has_a_place)
   FAILS("insert 10 new=(1)a\n", "f:1:18: nothing may follow");
   FAILS("insert 10 new=((((((((((((((((((1\n", "f:1:31: too many parentheses");
   FAILS("insert 18446744073709551616\n", "f:1:8: expected a number");
-  FAILS("insert -1\n", "f:1:8: expected a number");
+  FAILS("insert 1-\n", "f:1:8: expected a number, not '1-'");
   FAILS("insert 0x\n", "f:1:8: expected a number");
   FAILS("command 10 id=4294967296\n", "f:1:15: 4294967296 is not between 0 and 4294967295");
   FAILS("insert 10 lsn=1/100000000\n", "f:1:15: expected a position");
@@ -105,6 +106,41 @@ START_TEST(wrong_input_has_a_place)
   FAILS("fail callback how=damage\n", "f:1:19: a call of this kind cannot fail like that");
   FAILS("fail allocation how=corrupt\n", "f:1:21: a call of this kind cannot fail like that");
   FAILS("fail callback of=123456789012345678901234567890\n", "f:1:18: no call has such a name");
+}
+END_TEST
+
+START_TEST(wrong_plans_have_a_place)
+{
+  FAILS("relation r columns=a\n", "f:1:20: expected NAME:CLASS");
+  FAILS("relation r columns=a:int\n", "f:1:20: expected NAME:CLASS");
+  FAILS("relation r columns=a:integer:virtual\n", "f:1:20: expected NAME:CLASS");
+  FAILS("relation r columns=:integer\n", "f:1:20: expected NAME:CLASS");
+  FAILS("relation r\n", "f:1:1: 'relation' needs columns=");
+  FAILS("index i of=r columns=a\n", "f:1:12: this relation is not described");
+  FAILS("relation r columns=a:integer\nindex i of=r columns=b\n", "f:2:22: there is no column 'b'");
+  FAILS("relation r columns=a:integer\nindex i of=r columns=a\nindex i of=r columns=a\n", "f:3:7: this index is");
+  FAILS("relation r columns=a:integer\nindex i of=r columns=a prefix=1,2\n", "f:2:31: expected one length");
+  FAILS("relation r columns=a:integer\nfk f of=r columns=a parent=s index=i\n", "f:2:28: this relation is not");
+  FAILS("relation r columns=a:integer\nfk f of=r columns=a parent=r index=i\n", "f:2:36: there is no index 'i'");
+  FAILS("relation r columns=a:integer\ntxn\ntouch r\nindex i of=r columns=a\n", "f:4:12: this relation is in use");
+  FAILS("relation r columns=a:integer\ninsert r new=(1)\n", "f:2:1: there is no 'txn' before it");
+  FAILS("txn\ninsert r new=(1)\n", "f:2:1: the relation 'r' is not described");
+  FAILS("relation r columns=a:integer\ntxn\ninsert r new=1\n", "f:3:14: expected a row in parentheses");
+  FAILS("relation r columns=a:integer\ntxn\ninsert r new=(1,2)\n", "f:3:14: more values than columns");
+  FAILS("relation r columns=a:integer,b:integer\ntxn\ninsert r new=(1)\n", "f:3:14: 1 values for 2 columns");
+  FAILS("relation r columns=a:integer identity=i\ntxn\ninsert r new=(1)\n", "f:3:1: the relation 'r' could not");
+  FAILS("txn\naccess 1 mode=shared\n", "f:2:15: expected ?|read|update");
+  FAILS("enter\n", "f:1:1: there is no 'txn' before it");
+  FAILS("plan table=1\n", "f:1:12: 1 is not between 64");
+  FAILS("complete 1\n", "f:1:1: there is no 'plan' before it");
+  FAILS("plan\nnext\n", "f:2:1: there is no 'scheduler' before it");
+  FAILS("plan\napplied 1\n", "f:2:1: there is no 'scheduler' before it");
+  FAILS("plan\npassed 1\n", "f:2:1: there is no 'progress' before it");
+  FAILS("scheduler\nprogress\n", "f:2:1: 'progress' stands before 'scheduler'");
+  FAILS("show edges\n", "f:1:1: there is no 'plan' before it");
+  FAILS("plan\nexpect plan.speed is=1\n", "f:2:8: there is no figure 'plan.speed' here");
+  FAILS("expect scheduler.open is=1\n", "f:1:8: there is no figure 'scheduler.open' here");
+  FAILS("reorder deliver=plan\ninsert 10 rel=r new=(1)\ncommit 10\n", "f:3:1: the relation 'r' is not described");
 }
 END_TEST
 
@@ -350,7 +386,7 @@ START_TEST(damage_hurts_only_the_trace)
   trace_text *texts = load_traces(&n), out = {0}, text = {0};
   rng r = {test_seed(20261130)};
   size_t sound = 0;
-  for (size_t i = 0; i < 2000; i++) {
+  for (size_t i = 0; i < 1000; i++) {
     const trace_text *from = &texts[rng_below(&r, n)];
     if (from->len > 20000)
       continue;
@@ -392,7 +428,7 @@ START_TEST(the_examples_of_the_page_are_true)
     text_free(&diff);
     examples++;
   }
-  ck_assert_uint_ge(examples, 4);
+  ck_assert_uint_ge(examples, 5);
   text_free(&page);
   text_free(&path);
 }
@@ -403,6 +439,7 @@ int main(void)
   Suite *s = suite_create("trace");
   TCase *form = tcase_create("form");
   tcase_add_test(form, wrong_input_has_a_place);
+  tcase_add_test(form, wrong_plans_have_a_place);
   tcase_add_test(form, wrong_bytes_have_a_place);
   tcase_add_test(form, loops_and_what_is_expected_have_a_place);
   tcase_add_test(form, values_come_out_as_they_went_in);
