@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONGEST_SHOWN 60      /* lines of one difference */
 #define LONGEST_COMPARED 2000 /* lines of one command that are lined up with each other */
 
 typedef struct line_list {
@@ -78,8 +79,11 @@ static bool same(const line_list *a, size_t i, const line_list *b, size_t k)
   return a->lens[i] == b->lens[k] && memcmp(a->lines[i], b->lines[k], a->lens[i]) == 0;
 }
 
-static void put(trace_text *diff, char mark, const line_list *list, size_t i)
+/* One line of a difference; beyond LONGEST_SHOWN they are only counted in *shown. */
+static void put(trace_text *diff, size_t *shown, char mark, const line_list *list, size_t i)
 {
+  if (++*shown > LONGEST_SHOWN)
+    return;
   text_add(diff, "  %c ", mark);
   text_bytes(diff, list->lines[i], list->lens[i]);
   text_bytes(diff, "\n", 1);
@@ -89,7 +93,7 @@ static void put(trace_text *diff, char mark, const line_list *list, size_t i)
  * Lines that are on one side only, the others as context. length[i][k] is the length of the longest common
  * subsequence of what follows i and k.
  */
-static void line_up(trace_text *diff, const line_list *want, const line_list *got, size_t from, size_t want_end,
+static void line_up(trace_text *diff, size_t *shown, const line_list *want, const line_list *got, size_t from, size_t want_end,
                     size_t got_end)
 {
   size_t w = want_end - from, g = got_end - from;
@@ -106,17 +110,17 @@ static void line_up(trace_text *diff, const line_list *want, const line_list *go
   size_t i = 0, k = 0;
   while (i < w && k < g) {
     if (same(want, from + i, got, from + k)) {
-      put(diff, ' ', want, from + i);
+      put(diff, shown, ' ', want, from + i);
       i++, k++;
     } else if (length[(i + 1) * (g + 1) + k] >= length[i * (g + 1) + k + 1])
-      put(diff, '-', want, from + i++);
+      put(diff, shown, '-', want, from + i++);
     else
-      put(diff, '+', got, from + k++);
+      put(diff, shown, '+', got, from + k++);
   }
   for (i += from; i < want_end; i++)
-    put(diff, '-', want, i);
+    put(diff, shown, '-', want, i);
   for (k += from; k < got_end; k++)
-    put(diff, '+', got, k);
+    put(diff, shown, '+', got, k);
   free(length);
 }
 
@@ -133,11 +137,14 @@ static bool compare_block(trace_text *diff, const char *file, const trace_line *
   text_add(diff, "%s:%u: ", file, line->number);
   text_bytes(diff, line->raw, line->raw_len);
   text_bytes(diff, "\n", 1);
+  size_t shown = 0;
   if (from > 0)
-    put(diff, ' ', want, from - 1);
-  line_up(diff, want, got, from, want_end, got_end);
+    put(diff, &shown, ' ', want, from - 1);
+  line_up(diff, &shown, want, got, from, want_end, got_end);
   if (want_end < want->n)
-    put(diff, ' ', want, want_end);
+    put(diff, &shown, ' ', want, want_end);
+  if (shown > LONGEST_SHOWN)
+    text_add(diff, "    ... %zu more lines\n", shown - LONGEST_SHOWN);
   return false;
 }
 

@@ -55,8 +55,9 @@ void show_edges_of(trace *t, uint64_t seq)
     st = twpa_plan_explain(plan, edges, n, &n, seq);
   if (st == TWPA_OK && t->plan->print_edges < 2) {
     qsort(edges, n, sizeof *edges, by_from);
-    for (size_t i = 0; i < n; i++)
-      show_edge(t, &edges[i]);
+    for (size_t i = 0; i < n; i++) /* plain: one line for each, whatever the number of reasons */
+      if (t->plan->print_edges == 0 || i == 0 || edges[i].from != edges[i - 1].from)
+        show_edge(t, &edges[i]);
   }
   free(edges);
   if (st != TWPA_E_NOTFOUND)

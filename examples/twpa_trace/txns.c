@@ -156,7 +156,8 @@ static void submit(trace *t)
     return;
   }
   p->in_txn = false;
-  trace_say(t, "enter seq=%" PRIu64, seq);
+  if (p->print_edges < 2)
+    trace_say(t, "enter seq=%" PRIu64, seq);
   show_edges_of(t, seq);
 }
 
