@@ -277,7 +277,8 @@ void twpa__accesses_key(twpa__accesses *a, uint32_t idx, uint64_t key, uint32_t 
   uint32_t old = a->acc[pos].bits;
   uint32_t mode = (old & TWPA__ACC_MODE) > (bits & TWPA__ACC_MODE) ? old & TWPA__ACC_MODE : bits & TWPA__ACC_MODE;
   old &= ~(TWPA__ACC_MODE | TWPA__ACC_LAST_FREE);
-  a->acc[pos].bits = old | mode | (bits & (TWPA__ACC_LAST_FREE | TWPA__ACC_NO_EARLY));
+  bits = old | mode | (bits & (TWPA__ACC_LAST_FREE | TWPA__ACC_NO_EARLY));
+  a->acc[pos].bits = a->late ? bits & ~(TWPA__ACC_FIRST_CLAIM | TWPA__ACC_LAST_FREE) : bits;
 }
 
 void twpa__accesses_touch(twpa__accesses *a, uint64_t id, uint32_t flags)

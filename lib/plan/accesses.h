@@ -93,6 +93,7 @@ typedef struct twpa__accesses {
   size_t nraw;     /* of nacc */
   uint64_t budget; /* most keys; 0: no limit */
   bool over;       /* over the budget: the keys are gone, every touch is a barrier */
+  bool late;       /* what is emitted now may come before what has been emitted already */
   bool database_barrier;
   uint64_t fallbacks[TWPA_FALLBACKS];
 } twpa__accesses;

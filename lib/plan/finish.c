@@ -311,7 +311,9 @@ void twpa__finish(twpa_plan *plan, const twpa_access_set *set, const twpa__acces
     for (size_t i = 0; i < a->nusers; i++) /* a new schema: what was remembered is of the old one */
       if (is_new_epoch(plan, a->users[i].relation))
         forget_relation(plan, a->users[i].relation->plan_id);
+    plan->scratch.late = true;
     finish_deltas(plan, set, &plan->scratch);
+    plan->scratch.late = false;
     finish_barriers(plan, set, &plan->scratch);
   } else {
     finish_deltas(plan, set, &plan->scratch); /* nothing is asked: only learns */

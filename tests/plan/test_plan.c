@@ -123,6 +123,26 @@ START_TEST(wide_early_start_after_a_value_left_free)
 }
 END_TEST
 
+/* What asks row memory becomes accesses when the transaction enters, after those that ask nothing: the delete comes first
+   all the same, and the key is not left free. */
+START_TEST(wide_early_start_knows_the_order_of_changes)
+{
+  open_plan((twpa_plan_options){.early_start = TWPA_EARLY_START_WIDE, .memory_bytes = 4096});
+  uint64_t seq[2];
+  begin();
+  insert(t, 2, N, 0);
+  done(enter(plan, set));
+  for (int i = 0; i < 2; i++) {
+    begin();
+    delete_row(t, 2, N, N);
+    insert(t, 2, N, 0);
+    seq[i] = enter(plan, set);
+  }
+  ck_assert(depends(plan, seq[0], seq[1]));
+  ck_assert_uint_eq(early_flag(seq[0], seq[1]), 0);
+}
+END_TEST
+
 START_TEST(foreign_keys_never_start_early) /* 2.10 */
 {
   open_plan((twpa_plan_options){.early_start = TWPA_EARLY_START_WIDE});
@@ -501,6 +521,7 @@ int main(void)
   tcase_add_test(tc, early_start_after_an_update_of_the_row);
   tcase_add_test(tc, every_reason_must_allow_an_early_start);
   tcase_add_test(tc, wide_early_start_after_a_value_left_free);
+  tcase_add_test(tc, wide_early_start_knows_the_order_of_changes);
   tcase_add_test(tc, foreign_keys_never_start_early);
   tcase_add_test(tc, windows_limit_admission);
   tcase_add_test(tc, states_of_a_transaction);
