@@ -93,29 +93,30 @@ static bool in_force(const foreign *fk)
 }
 
 /* from or to may be NULL. created: the row was made by this transaction. */
-static int follow(locks *l, int t, int row, const tuple *from, const tuple *to, bool created)
+static int follow(locks *l, int t, int at, const tuple *from, const tuple *to, bool created)
 {
   const schema *sc = &l->h->sc;
-  int table = l->rows[row].table;
+  int table = l->rows[at].table;
   for (uint8_t x = 0; x < INDEXES && to != NULL; x++) {
     const unique *u = &sc->indexes[table][x];
     if (u->n > 0 && !u->deferred && store_key(u, *to) >= 0 && (from == NULL || store_key(u, *from) != store_key(u, *to)))
-      push(l, t, (lop){.kind = OP_CLAIM, .row = (int8_t)row, .index = x, .fk = -1});
+      push(l, t, (lop){.kind = OP_CLAIM, .row = (int8_t)at, .index = x, .fk = -1});
   }
-  for (int8_t f = 0; f < FKS; f++) {
+  for (int8_t f = 0; f < FKS; f++) { /* the triggers of the parent's side have the names that sort first */
     const foreign *fk = &sc->fks[f];
-    if (!in_force(fk))
-      continue;
-    int ref = fk->child == table && to != NULL ? store_reference(sc, fk, *to) : -1;
-    if (ref >= 0 && (created || from == NULL || store_reference(sc, fk, *from) != ref))
-      push(l, t, (lop){.kind = OP_REFERENCE, .fk = f, .key = (int8_t)ref, .row = -1});
     const unique *u = &sc->indexes[fk->parent][fk->index];
-    int lost = fk->parent == table && from != NULL ? store_key(u, *from) : -1;
+    int lost = in_force(fk) && fk->parent == table && from != NULL ? store_key(u, *from) : -1;
     if (lost < 0 || (to != NULL && store_key(u, *to) == lost))
       continue;
     int action = to == NULL ? fk->on_delete : fk->on_update;
     push(l, t, (lop){.kind = action == NO_ACTION ? OP_LOSS : OP_ACT, .fk = f, .key = (int8_t)lost, .row = -1,
                      .op = (uint8_t)action, .has_to = to != NULL, .to = to != NULL ? *to : (tuple)0});
+  }
+  for (int8_t f = 0; f < FKS; f++) {
+    const foreign *fk = &sc->fks[f];
+    int ref = in_force(fk) && fk->child == table && to != NULL ? store_reference(sc, fk, *to) : -1;
+    if (ref >= 0 && (created || from == NULL || store_reference(sc, fk, *from) != ref))
+      push(l, t, (lop){.kind = OP_REFERENCE, .fk = f, .key = (int8_t)ref, .row = -1, .of = (int8_t)at});
   }
   return STEP_GOES_ON;
 }
@@ -213,11 +214,11 @@ static int change_row(locks *l, int t, int *holder)
 static int insert_row(locks *l, int t, const statement *s)
 {
   test_must(l->nrows < VROWS);
-  int row = l->nrows++;
-  l->rows[row] = (vrow){.table = s->table, .owner = (int8_t)t, .strong = true, .o = s->new};
+  int at = l->nrows++;
+  l->rows[at] = (vrow){.table = s->table, .owner = (int8_t)t, .strong = true, .o = s->new};
   pop(l, t);
   int from = l->tx[t].nops;
-  follow(l, t, row, NULL, &s->new, true);
+  follow(l, t, at, NULL, &s->new, true);
   before_statements(l, t, from);
   return STEP_GOES_ON;
 }
@@ -290,6 +291,11 @@ static int reference(locks *l, int t, int *holder)
   lop *op = &l->tx[t].ops[0];
   const foreign *fk = &l->h->sc.fks[op->fk];
   const unique *u = &l->h->sc.indexes[fk->parent][fk->index];
+  const tuple *child = visible(&l->rows[op->of], t);
+  if (child == NULL || store_reference(&l->h->sc, fk, *child) != op->key) { /* changed again by now */
+    pop(l, t);
+    return STEP_GOES_ON;
+  }
   if (!share_relation(l, t, fk->parent, holder))
     return STEP_WAITS;
   for (int i = op->row >= 0 ? op->row : 0; i < l->nrows; i++) {

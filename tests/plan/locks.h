@@ -32,6 +32,7 @@ typedef struct lop {
   int8_t fk;        /* OP_REFERENCE, OP_LOSS, OP_ACT, and OP_CHANGE on behalf of one; else -1 */
   int8_t statement; /* position in the transaction's stream */
   int8_t row;       /* in rows; -1: to be found */
+  int8_t of;        /* OP_REFERENCE: the child, in rows */
   uint8_t index;    /* OP_CLAIM */
   uint8_t table;    /* OP_TRUNCATE */
   int8_t key;       /* referenced value */

@@ -1,0 +1,325 @@
+/* Driving the scheduler through a history on a target with locks. */
+#include "interleave.h"
+
+typedef struct run {
+  const history *h;
+  const driving *d;
+  interleaved *sum;
+  rng r;
+  locks target;
+  twpa_plan *plan;
+  twpa_scheduler *sched;
+  twpa_access_set *set;
+  twpa_relation *rels[TABLES];
+  int submitted;
+  unsigned aborts;
+  uint8_t running, executed, committed; /* transactions, as bits */
+  uint8_t excused; /* running while one that was executed went away: what they meet may not be foreseen */
+  uint8_t groups[TX]; /* tables that a transaction changes */
+  const char *wrong;
+} run;
+
+static uint64_t seq_of(int t)
+{
+  return (uint64_t)t + 1;
+}
+
+/* --- moves: each returns true if it did something ------------------------------------------------------------------- */
+
+static bool submit(run *x)
+{
+  uint64_t seq;
+  if (x->submitted == x->h->n)
+    return false;
+  history_fill(x->h, x->submitted, x->set, x->rels, 0);
+  twpa_status st = twpa_scheduler_submit_groups(x->sched, &seq, x->set, NULL, x->groups[x->submitted]);
+  if (st == TWPA_E_LIMIT)
+    return false;
+  test_must(st == TWPA_OK && seq == seq_of(x->submitted));
+  x->submitted++;
+  return true;
+}
+
+static bool start(run *x)
+{
+  uint64_t seq;
+  if (twpa_scheduler_next(x->sched, &seq, NULL) != TWPA_OK)
+    return false;
+  locks_begin(&x->target, (int)seq - 1);
+  x->running |= (uint8_t)(1u << (seq - 1));
+  x->excused &= (uint8_t)~(1u << (seq - 1));
+  return true;
+}
+
+static void gone(run *x, int t)
+{
+  locks_abort(&x->target, t);
+  x->running &= (uint8_t)~(1u << t);
+  x->executed &= (uint8_t)~(1u << t);
+}
+
+static uint64_t head(const run *x)
+{
+  return twpa_plan_low_watermark(x->plan) + 1;
+}
+
+/* A transaction was rolled back on the target for a reason of its own. */
+static void fails(run *x, int t)
+{
+  uint32_t verdict;
+  bool doomed = twpa_scheduler_is_doomed(x->sched, seq_of(t));
+  gone(x, t);
+  test_must(twpa_scheduler_failed(x->sched, seq_of(t), &verdict, doomed ? TWPA_FAIL_CANCELLED : TWPA_FAIL_CONFLICT) ==
+            TWPA_OK);
+  if (verdict == TWPA_VERDICT_STOP)
+    x->wrong = "retries are used up";
+}
+
+/* May the target refuse what this one does? */
+static bool may_fail(const run *x, int t)
+{
+  return (x->excused & 1u << t) != 0 || twpa_scheduler_is_doomed(x->sched, seq_of(t)) ||
+         (x->d->failures && seq_of(t) != head(x));
+}
+
+static bool executed(run *x, int t)
+{
+  uint8_t missing = x->target.tx[t].missing;
+  if (missing != x->h->missing[t]) {
+    if (!may_fail(x, t))
+      x->wrong = "a row is missing, or is not";
+    x->sum->failures++;
+    fails(x, t); /* a row that is not there is a conflict */
+    return true;
+  }
+  x->running &= (uint8_t)~(1u << t);
+  x->executed |= (uint8_t)(1u << t);
+  test_must(twpa_scheduler_applied(x->sched, seq_of(t)) == TWPA_OK);
+  return true;
+}
+
+static bool step(run *x, int t)
+{
+  int holder = -1;
+  int result = locks_step(&x->target, t, &holder);
+  x->sum->steps++;
+  switch (result) {
+  case STEP_GOES_ON:
+    return true;
+  case STEP_WAITS:
+    x->sum->waits++;
+    return false;
+  case STEP_FINISHED:
+    return executed(x, t);
+  default:
+    if (!may_fail(x, t))
+      x->wrong = result == STEP_FK ? "foreign key violated" : "unique index violated";
+    x->sum->failures++;
+    fails(x, t);
+    return true;
+  }
+}
+
+static void check_prefix(run *x)
+{
+  state now;
+  locks_state(&x->target, &now);
+  if (x->d->options.commit_order == TWPA_COMMIT_ORDER_FREE)
+    return;
+  for (int t = 0; t < x->h->sc.ntables; t++) {
+    int n = 0, last = 0; /* those that change this table come in order */
+    for (int k = 0; k < x->h->n; k++)
+      if ((x->groups[k] & 1u << t) != 0 && (x->committed & 1u << k) != 0)
+        last = k + 1;
+    for (int k = 0; k < last; k++)
+      n += (x->groups[k] & 1u << t) != 0 && (x->committed & 1u << k) == 0;
+    const state *should = &x->h->prefix[last];
+    if (n > 0)
+      x->wrong = "committed out of order";
+    else if (now.count[t] != should->count[t] || memcmp(now.rows[t], should->rows[t], sizeof now.rows[t]) != 0)
+      x->wrong = "a reader sees something that never was";
+  }
+}
+
+static bool commit(run *x)
+{
+  uint64_t seq;
+  if (x->d->options.commit_order == TWPA_COMMIT_ORDER_FREE && x->executed != 0) { /* any of them */
+    unsigned t = (unsigned)rng_below(&x->r, TX);
+    if ((x->executed & 1u << t) == 0)
+      return false;
+    seq = t + 1;
+  } else if (twpa_scheduler_next_commit(x->sched, &seq, NULL) != TWPA_OK) {
+    return false;
+  }
+  int t = (int)seq - 1;
+  if (locks_commit(&x->target, t) != DONE) {
+    if (!may_fail(x, t))
+      x->wrong = "deferred unique index violated";
+    fails(x, t);
+    return true;
+  }
+  x->executed &= (uint8_t)~(1u << t);
+  x->committed |= (uint8_t)(1u << t);
+  test_must(twpa_scheduler_committed(x->sched, seq) == TWPA_OK);
+  check_prefix(x);
+  return true;
+}
+
+static bool roll_back(run *x)
+{
+  uint64_t seq;
+  uint32_t running;
+  if (twpa_scheduler_next_rollback(x->sched, &seq, NULL, &running) != TWPA_OK)
+    return false;
+  x->sum->rollbacks++;
+  if (running != 0) {
+    fails(x, (int)seq - 1);
+    return true;
+  }
+  gone(x, (int)seq - 1);
+  test_must(twpa_scheduler_rolled_back(x->sched, seq) == TWPA_OK);
+  return true;
+}
+
+/* Somebody kills a transaction. The others may go on before the scheduler hears of it. */
+static bool kill_one(run *x)
+{
+  unsigned t = (unsigned)rng_below(&x->r, TX);
+  if (x->aborts == x->d->aborts || ((x->running | x->executed) & 1u << t) == 0 || !rng_chance(&x->r, 15))
+    return false;
+  x->aborts++;
+  x->sum->aborts++;
+  bool was_executed = (x->executed & 1u << t) != 0;
+  locks_abort(&x->target, (int)t);
+  x->excused |= was_executed ? (uint8_t)(x->running & ~((2u << t) - 1)) : 0;
+  for (int k = (int)t + 1; k < TX && was_executed && rng_chance(&x->r, 70); k++)
+    while (x->wrong == NULL && (x->running & 1u << k) != 0 && rng_chance(&x->r, 60) && step(x, k))
+      ;
+  fails(x, (int)t);
+  return true;
+}
+
+/* --- deadlocks ------------------------------------------------------------------------------------------------------ */
+
+/* Nobody can go on. The latest transaction that an earlier one waits for yields; -1: nobody is waited for. */
+static int victim(run *x)
+{
+  int found = -1;
+  for (int t = 0; t < x->h->n; t++) {
+    int holder = -1;
+    if ((x->running & 1u << t) != 0 && locks_step(&x->target, t, &holder) == STEP_WAITS && holder > found)
+      found = holder;
+  }
+  return found;
+}
+
+static bool resolve(run *x)
+{
+  int t = victim(x);
+  if (t < 0) {
+    x->wrong = "nobody can go on";
+    return false;
+  }
+  x->sum->deadlocks++;
+  if (!x->d->failures || seq_of(t) == head(x)) {
+    x->wrong = "deadlock";
+    return false;
+  }
+  fails(x, t);
+  return true;
+}
+
+/* --- a run ---------------------------------------------------------------------------------------------------------- */
+
+static bool move(run *x, unsigned which)
+{
+  switch (which) {
+  case 0:
+    return submit(x);
+  case 1:
+    return start(x);
+  case 2:
+    return commit(x);
+  case 3:
+    return roll_back(x);
+  case 4:
+    return kill_one(x);
+  default:
+    return (x->running & 1u << (which - 5)) != 0 && step(x, (int)which - 5);
+  }
+}
+
+#define MOVES (5 + TX)
+
+/* One of the possible moves; false: there is none. */
+static bool any_move(run *x)
+{
+  unsigned left = (1u << MOVES) - 1;
+  while (left != 0) {
+    unsigned which = (unsigned)rng_below(&x->r, MOVES);
+    if ((left & 1u << which) == 0)
+      continue;
+    if (move(x, which))
+      return true;
+    if (which == 2 && x->d->options.commit_order == TWPA_COMMIT_ORDER_FREE && x->executed != 0)
+      continue; /* it was the dice that said no */
+    left &= ~(1u << which);
+  }
+  return false;
+}
+
+/* The tables that a transaction changes: those of its statements, and what the target changes in addition. */
+static void find_groups(run *x)
+{
+  for (int t = 0; t < x->h->n; t++) {
+    for (int i = 0; i < x->h->len[t]; i++) {
+      const statement *s = &x->h->st[t][i];
+      x->groups[t] |= (uint8_t)(s->op == ST_TRUNCATE ? store_truncates(&x->h->sc, s->table) : 1u << s->table);
+    }
+    for (int k = 0; k < x->h->sc.ntables; k++)
+      if (memcmp(x->h->prefix[t].rows[k], x->h->prefix[t + 1].rows[k], sizeof x->h->end.rows[k]) != 0)
+        x->groups[t] |= (uint8_t)(1u << k);
+  }
+}
+
+static void drive(run *x)
+{
+  uint8_t all = (uint8_t)((1u << x->h->n) - 1);
+  for (unsigned guard = 0; x->wrong == NULL && x->committed != all; guard++) {
+    if (guard > 20000)
+      x->wrong = "it does not end";
+    else if (!any_move(x) && x->wrong == NULL)
+      resolve(x);
+  }
+  if (x->wrong != NULL)
+    return;
+  state end;
+  locks_state(&x->target, &end);
+  if (memcmp(&end, &x->h->end, sizeof end) != 0)
+    x->wrong = "the result differs";
+  twpa_scheduler_counters c = {.struct_size = TWPA_SCHEDULER_COUNTERS_INIT};
+  test_must(twpa_scheduler_stats(x->sched, &c) == TWPA_OK);
+  test_must(twpa_scheduler_idle(x->sched) == 1 && c.committed == (uint64_t)x->h->n);
+  x->sum->early += c.early;
+}
+
+const char *interleave(const history *h, const setting *how, const driving *d, interleaved *sum)
+{
+  run x = {.h = h, .d = d, .sum = sum, .r = {d->dice}};
+  sum->runs++;
+  locks_init(&x.target, h);
+  history_relations(&h->sc, x.rels);
+  test_must(twpa_plan_new(&x.plan, &how->options, NULL) == TWPA_OK);
+  test_must(twpa_access_set_new(&x.set, x.plan, NULL) == TWPA_OK);
+  test_must(twpa_scheduler_new(&x.sched, x.plan, &d->options, NULL) == TWPA_OK);
+  if (how->seed_rows)
+    history_seed_rows(h, x.plan, x.rels);
+  find_groups(&x);
+  drive(&x);
+  twpa_scheduler_free(x.sched);
+  twpa_access_set_free(x.set);
+  twpa_plan_free(x.plan);
+  history_relations_free(&h->sc, x.rels);
+  return x.wrong;
+}

@@ -1,0 +1,26 @@
+/*
+ * A history run step by step on the target with row locks, driven by the product's scheduler: who starts, who commits, who
+ * is rolled back is its decision; which of the possible steps comes next is the dice's.
+ */
+#ifndef TESTS_PLAN_INTERLEAVE_H
+#define TESTS_PLAN_INTERLEAVE_H
+
+#include "locks.h"
+
+#include <twpa/scheduler.h>
+
+typedef struct driving {
+  twpa_scheduler_options options;
+  unsigned aborts;     /* so many transactions fail for a reason from outside */
+  bool failures;       /* the policies are optimistic: conflicts are detected by the target, and retried */
+  uint64_t dice;
+} driving;
+
+typedef struct interleaved { /* sums over all runs */
+  uint64_t runs, steps, waits, early, aborts, failures, deadlocks, rollbacks;
+} interleaved;
+
+/* NULL, or what is wrong. */
+const char *interleave(const history *h, const setting *how, const driving *d, interleaved *sum);
+
+#endif
