@@ -96,8 +96,8 @@ typedef struct twpa_plan_options {
   uint32_t parent_update;    /**< TWPA_PARENT_UPDATE_*. */
   uint32_t early_start;      /**< TWPA_EARLY_START_*; needs commit order. */
   uint32_t free_commit_order; /**< Not 0: transactions may commit in any order that the plan allows. */
-  uint32_t explain;          /**< Not 0: keep via which key each dependency came, and make
-                                  twpa_plan_explain() fast. Costs 40 bytes per edge. */
+  uint32_t explain;          /**< Not 0: keep via which key each dependency came. Costs 52 bytes per dependency instead
+                                  of 4 and a little time. */
 } twpa_plan_options;
 
 /** Initialises the first field of a #twpa_plan_options; the others are zero. */
@@ -264,7 +264,8 @@ TWPA_API twpa_status twpa_plan_set_payload(twpa_plan *plan, uint64_t bytes);
  *
  * @param[in] plan  the plan
  * @param[in] seq   a transaction that is ready
- * @return #TWPA_OK; #TWPA_E_NOTFOUND if it is not in the plan; #TWPA_E_STATE if it is not ready. Cost: its edges.
+ * @return #TWPA_OK; #TWPA_E_NOTFOUND if it is not in the plan; #TWPA_E_STATE if it is not ready. O(1); with early start
+ *         the dependencies of those that hang at it.
  */
 TWPA_API twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq);
 
@@ -275,8 +276,8 @@ TWPA_API twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq);
  * @param[in] plan  the plan
  * @param[in] seq   a transaction that is executed
  * @return #TWPA_OK; #TWPA_E_NOTFOUND; #TWPA_E_STATE if it is not executed, or an early successor is executed. Successors
- *         made ready by it wait again; those not yet taken by twpa_plan_next_ready() are no longer given out. Cost: its
- *         edges.
+ *         made ready by it wait again; those not yet taken by twpa_plan_next_ready() are no longer given out. Cost:
+ *         with early successors, the transactions behind it; else O(1).
  */
 TWPA_API twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq);
 
@@ -287,8 +288,9 @@ TWPA_API twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq);
  * @param[in] seq      a transaction that is ready or executed
  * @param[in] outcome  TWPA_DONE_*
  * @return #TWPA_OK; #TWPA_E_NOTFOUND if it is not in the plan or finished; #TWPA_E_STATE if it still waits;
- *         #TWPA_E_INVAL for an unknown outcome; #TWPA_E_NOMEM, possible for #TWPA_DONE_SKIPPED only. Cost: its edges;
- *         when skipped, all unfinished transactions.
+ *         #TWPA_E_INVAL for an unknown outcome; #TWPA_E_NOMEM, possible for #TWPA_DONE_SKIPPED only. Cost: the
+ *         dependencies of those that hang at it, O(1) each if all before it is finished; when skipped, all unfinished
+ *         transactions.
  */
 TWPA_API twpa_status twpa_plan_complete(twpa_plan *plan, uint64_t seq, uint32_t outcome);
 
@@ -309,8 +311,8 @@ TWPA_API twpa_status twpa_plan_next_ready(twpa_plan *plan, uint64_t *seq);
  * @param[out] edge       the dependency
  * @param[in,out] cursor  where the walk is; 0 at the beginning
  * @param[in] seq         the transaction
- * @return #TWPA_OK; #TWPA_NONE at the end; #TWPA_E_NOTFOUND if it is not in the plan; #TWPA_E_INVAL. O(1) per step,
- *         with join nodes O(n) for the n-th edge.
+ * @return #TWPA_OK; #TWPA_NONE at the end; #TWPA_E_NOTFOUND if it is not in the plan; #TWPA_E_INVAL. Cost of a whole
+ *         walk: all dependencies of the transactions behind it.
  */
 TWPA_API twpa_status twpa_plan_next_successor(const twpa_plan *plan, twpa_edge *edge, uint64_t *cursor, uint64_t seq);
 
@@ -323,8 +325,7 @@ TWPA_API twpa_status twpa_plan_next_successor(const twpa_plan *plan, twpa_edge *
  * @param[in] cap     how many fit
  * @param[out] count  how many there are, maybe more than fit
  * @param[in] seq     the transaction
- * @return #TWPA_OK; #TWPA_E_NOTFOUND; #TWPA_E_INVAL. Cost: its dependencies with
- *         twpa_plan_options.explain, else all edges of the plan.
+ * @return #TWPA_OK; #TWPA_E_NOTFOUND; #TWPA_E_INVAL. Cost: its dependencies.
  */
 TWPA_API twpa_status twpa_plan_explain(const twpa_plan *plan, twpa_edge *edges, size_t cap, size_t *count, uint64_t seq);
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define SEQ_BITS (TWPA__TO_JOIN - 1)
-
 typedef struct writer {
   const twpa__graph *g;
   twpa_text_sink sink;
@@ -30,11 +28,19 @@ static void number(writer *w, uint64_t n)
   text(w, p);
 }
 
-static void name(writer *w, uint32_t target)
+static void name(writer *w, const char *kind, uint64_t n)
 {
-  bool join = (target & TWPA__TO_JOIN) != 0;
-  text(w, join ? "j" : "t");
-  number(w, join ? target & SEQ_BITS : twpa__full_seq(w->g, target));
+  text(w, kind);
+  number(w, n);
+}
+
+static void arrow(writer *w, const char *kind, uint64_t from, const char *to_kind, uint64_t to, const char *style)
+{
+  text(w, "  ");
+  name(w, kind, from);
+  text(w, " -> ");
+  name(w, to_kind, to);
+  text(w, style);
 }
 
 static const char *style(uint32_t meta)
@@ -52,38 +58,44 @@ static const char *style(uint32_t meta)
   return styles[meta & TWPA__META_TYPE];
 }
 
-static void edges(writer *w, uint32_t from, uint32_t e)
+static void edges(writer *w, uint64_t seq)
 {
-  while (e != TWPA__NIL) {
-    const twpa__edge edge = twpa__edge_at(w->g, e);
-    text(w, "  ");
-    name(w, from);
-    text(w, " -> ");
-    name(w, edge.to);
-    text(w, style(edge.meta));
-    e = edge.next;
+  twpa__in_edge e;
+  for (uint32_t cursor = 0; twpa__graph_next_in(w->g, &e, &cursor, seq);) {
+    if (e.fulfilled)
+      continue;
+    if (e.from == 0)
+      arrow(w, "j", e.join, "t", seq, style(e.meta));
+    else if ((e.meta & TWPA__META_UP_TO) != 0)
+      arrow(w, "t", e.from, "t", seq, " [color=orange, style=dashed, label=\"all up to\"];\n");
+    else
+      arrow(w, "t", e.from, "t", seq, style(e.meta));
   }
 }
 
 static void node(writer *w, uint64_t seq)
 {
-  static const char *const fill[] = {"white", "palegreen", "khaki", "gray80"};
-  const twpa__node *n = twpa__node_at(w->g, seq);
-  text(w, "  t");
-  number(w, seq);
+  static const char *const fill[] = {"white", "palegreen", "palegreen", "khaki", "gray80"};
+  text(w, "  ");
+  name(w, "t", seq);
   text(w, " [label=\"");
   number(w, seq);
   text(w, "\", fillcolor=");
-  text(w, fill[n->state]);
+  text(w, fill[twpa__state_of(w->g, seq)]);
   text(w, "];\n");
-  edges(w, (uint32_t)seq & SEQ_BITS, n->edges);
-  if (!n->waits)
-    return;
-  text(w, "  t");
-  number(w, twpa__full_seq(w->g, n->prev & SEQ_BITS));
-  text(w, " -> t");
-  number(w, seq);
-  text(w, " [color=orange, style=dashed, label=\"all up to\"];\n");
+  edges(w, seq);
+}
+
+static void join(writer *w, uint32_t j)
+{
+  const twpa__join *join = &w->g->joins[j];
+  text(w, "  ");
+  name(w, "j", j);
+  text(w, " [shape=point, label=\"\"];\n");
+  if (join->before != TWPA__NIL)
+    arrow(w, "j", join->before, "j", j, style(0));
+  for (uint32_t m = join->members; m != TWPA__NIL; m = w->g->edges[m].next_in)
+    arrow(w, "t", twpa__full_seq(w->g, w->g->edges[m].from), "j", j, style(0));
 }
 
 twpa_status twpa_plan_write_dot(twpa_plan *plan, twpa_text_sink sink, void *user)
@@ -98,13 +110,8 @@ twpa_status twpa_plan_write_dot(twpa_plan *plan, twpa_text_sink sink, void *user
   for (uint64_t seq = plan->graph.low + 1; seq <= plan->graph.last; seq++)
     node(&w, seq);
   for (uint32_t j = 0; j < plan->graph.joins_used; j++) {
-    const twpa__join *join = &plan->graph.joins[j];
-    if (!join->used || (join->npred == 0 && join->edges == TWPA__NIL))
-      continue;
-    text(&w, "  j");
-    number(&w, j);
-    text(&w, " [shape=point, label=\"\"];\n");
-    edges(&w, j | TWPA__TO_JOIN, join->edges);
+    if (plan->graph.joins[j].used && plan->graph.joins[j].npred > 0)
+      join(&w, j);
   }
   text(&w, "}\n");
   plan->busy = false;

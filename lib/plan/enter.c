@@ -71,8 +71,8 @@ static void take_index(twpa_plan *plan, const twpa__idx *idx, twpa__now now)
 
 static void join_index(twpa_plan *plan, uint32_t *join)
 {
-  twpa__graph_join_open(&plan->graph, join, TWPA_EDGE_UNKNOWN);
-  twpa__graph_join_add(&plan->graph, *join, (uint32_t)plan->graph.last, NULL);
+  twpa__graph_join_open(&plan->graph, join);
+  twpa__graph_join_add(&plan->graph, *join, (uint32_t)plan->graph.last);
 }
 
 static void enter_index(twpa_plan *plan, const twpa__idx *idx)
@@ -114,8 +114,8 @@ static void enter_relation(twpa_plan *plan, const twpa__touch *touch)
   uint32_t pos = twpa__registry_relation(&plan->registry, touch->id, (uint32_t)plan->graph.low);
   twpa__relation_state *r = &plan->registry.relations[pos];
   if ((touch->flags & TWPA__TOUCH_BARRIER) == 0) {
-    twpa__graph_join_open(&plan->graph, &r->join, TWPA_EDGE_DDL_BARRIER);
-    twpa__graph_join_add(&plan->graph, r->join, (uint32_t)plan->graph.last, NULL);
+    twpa__graph_join_open(&plan->graph, &r->join);
+    twpa__graph_join_add(&plan->graph, r->join, (uint32_t)plan->graph.last);
     return;
   }
   if (r->join != TWPA__NIL)
@@ -218,17 +218,17 @@ static void add_reader(const keying *k, twpa__wide_bucket *b, int way, twpa__now
 {
   twpa__graph *g = &k->plan->graph;
   if ((twpa__wide_flags(b, way) & TWPA__WIDE_JOIN) != 0) {
-    twpa__graph_join_open(g, &b->r[way], reading(k));
-    twpa__graph_join_add(g, b->r[way], now.seq, NULL);
+    twpa__graph_join_open(g, &b->r[way]);
+    twpa__graph_join_add(g, b->r[way], now.seq);
     return;
   }
   uint32_t before = b->r[way];
   b->r[way] = now.seq;
-  if (!twpa__is_live(now, before) || before == now.seq || twpa__node_at(g, before)->state == TWPA__DONE)
+  if (!twpa__is_live(now, before) || before == now.seq || twpa__state_of(g, before) == TWPA__DONE)
     return;
   uint32_t join = twpa__graph_join_new(g);
-  twpa__graph_join_add(g, join, before, NULL);
-  twpa__graph_join_add(g, join, now.seq, NULL);
+  twpa__graph_join_add(g, join, before);
+  twpa__graph_join_add(g, join, now.seq);
   b->r[way] = join;
   twpa__wide_set_flags(b, way, TWPA__WIDE_JOIN, 0);
 }
@@ -318,25 +318,8 @@ static uint64_t hash_of(const twpa__access *acc)
   return (acc->bits & TWPA__ACC_RAW) != 0 ? twpa__mix64(acc->key ^ UINT64_C(0x8CB92BA72F3D8DD7)) : acc->key;
 }
 
-#define LARGE_RING 8192 /* nodes that do not fit into the inner caches */
-#define AHEAD 16        /* keys whose predecessors are loaded at the same time */
-
-/* The nodes of the predecessors that the keys will find, all at once instead of one after the other. */
-static void load_predecessors(const twpa_plan *plan, const twpa__accesses *a)
-{
-#if defined(__GNUC__)
-  const twpa__graph *g = &plan->graph;
-  for (size_t i = 0; i < a->nacc && i < AHEAD && g->mask >= LARGE_RING; i++)
-    if ((a->acc[i].bits & TWPA__ACC_WIDE) == 0)
-      __builtin_prefetch(twpa__node_at(g, twpa__narrow_peek(&plan->narrow, hash_of(&a->acc[i]))), 1);
-#else
-  (void)plan, (void)a;
-#endif
-}
-
 static void enter_keys(twpa_plan *plan, const twpa__accesses *a, twpa__now now)
 {
-  load_predecessors(plan, a);
   keying k = {.plan = plan};
   for (size_t i = 0; i < a->nacc; i++) {
     k.acc = &a->acc[i];

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define SEQ_BITS (TWPA__TO_JOIN - 1)
-
 static bool is_in(const twpa_plan *plan, uint64_t seq)
 {
   return seq > plan->graph.low && seq <= plan->graph.last;
@@ -19,75 +17,44 @@ static bool is_in(const twpa_plan *plan, uint64_t seq)
 
 /* --- successors ------------------------------------------------------------------------------------------------- */
 
-/* Where a walk over the successors of a transaction stands: at an edge of its own, and maybe inside join nodes. */
-typedef struct walk {
-  const twpa__graph *g;
-  uint32_t edge;       /* of the transaction */
-  uint32_t inner;      /* edge of the join node, or NIL */
-  uint32_t next_join;  /* the one chained behind it, or NIL */
-  bool in_join;
-} walk;
-
-/* The next target that is a transaction; false at the end. */
-static bool walk_next(walk *w, uint32_t *to, uint32_t *meta)
+/* Does the edge lead from this transaction, directly or through join nodes? */
+static bool leads_from(const twpa__graph *g, const twpa__in_edge *e, uint64_t seq)
 {
-  for (;;) {
-    while (w->in_join) {
-      if (w->inner == TWPA__NIL) {
-        w->in_join = w->next_join != TWPA__NIL;
-        w->inner = w->in_join ? w->g->joins[w->next_join].edges : TWPA__NIL;
-        w->next_join = TWPA__NIL;
-        continue;
-      }
-      const twpa__edge e = twpa__edge_at(w->g, w->inner);
-      w->inner = e.next;
-      if ((e.to & TWPA__TO_JOIN) != 0) {
-        w->next_join = e.to & SEQ_BITS;
-        continue;
-      }
-      *to = e.to;
-      *meta = e.meta & ~TWPA__META_EARLY;
+  for (uint32_t join = e->join; join != TWPA__NIL; join = g->joins[join].before)
+    if (twpa__graph_is_member(g, seq, join))
       return true;
-    }
-    if (w->edge == TWPA__NIL)
-      return false;
-    const twpa__edge e = twpa__edge_at(w->g, w->edge);
-    w->edge = e.next;
-    if ((e.to & TWPA__TO_JOIN) == 0) {
-      *to = e.to;
-      *meta = e.meta;
-      return true;
-    }
-    w->in_join = true;
-    w->inner = w->g->joins[e.to & SEQ_BITS].edges;
-    w->next_join = TWPA__NIL;
-  }
+  return e->from == seq && (e->meta & TWPA__META_UP_TO) == 0;
 }
 
-static walk walk_from(const twpa__graph *g, uint64_t seq)
-{
-  return (walk){g, twpa__node_at(g, seq)->edges, TWPA__NIL, TWPA__NIL, false};
-}
-
+/* The cursor: how far behind, and where among the edges into that one. */
 twpa_status twpa_plan_next_successor(const twpa_plan *plan, twpa_edge *edge, uint64_t *cursor, uint64_t seq)
 {
   if (plan == NULL || edge == NULL || cursor == NULL)
     return TWPA_E_INVAL;
   if (!is_in(plan, seq))
     return TWPA_E_NOTFOUND;
-  walk w = walk_from(&plan->graph, seq);
-  uint32_t to, meta;
-  for (uint64_t i = 0; walk_next(&w, &to, &meta); i++) {
-    if (i < *cursor)
-      continue;
-    memset(edge, 0, sizeof *edge);
-    edge->from = seq;
-    edge->to = twpa__full_seq(&plan->graph, to);
-    edge->type = meta & TWPA__META_TYPE;
-    edge->flags = ((meta & TWPA__META_EARLY) != 0 ? TWPA_EDGE_EARLY : 0) | (w.in_join ? TWPA_EDGE_INDIRECT : 0);
-    ++*cursor;
-    return TWPA_OK;
+  const twpa__graph *g = &plan->graph;
+  if (twpa__state_of(g, seq) == TWPA__DONE)
+    return TWPA_NONE;
+  uint64_t to = seq + (*cursor >> 32);
+  uint32_t at = (uint32_t)*cursor;
+  if (to == seq)
+    to++;
+  for (; to <= g->last; to++, at = 0) {
+    twpa__in_edge e;
+    while (twpa__graph_next_in(g, &e, &at, to)) {
+      if (!leads_from(g, &e, seq))
+        continue;
+      *cursor = (to - seq) << 32 | at;
+      memset(edge, 0, sizeof *edge);
+      edge->from = seq;
+      edge->to = to;
+      edge->type = e.meta & TWPA__META_TYPE;
+      edge->flags = ((e.meta & TWPA__META_EARLY) != 0 ? TWPA_EDGE_EARLY : 0) | (e.from == 0 ? TWPA_EDGE_INDIRECT : 0);
+      return TWPA_OK;
+    }
   }
+  *cursor = (to - seq) << 32;
   return TWPA_NONE;
 }
 
@@ -121,46 +88,12 @@ static void say(answer *a, uint64_t from, uint32_t meta, uint32_t flags, const t
   e->to_mode = via->to_mode;
 }
 
-/* With explain: along the lists of edges by successor. */
-static void explain_lists(const twpa_plan *plan, answer *a)
+/* The members of a join node, and of those chained before it. */
+static void say_members(const twpa__graph *g, answer *a, const twpa__in_edge *e)
 {
-  const twpa__graph *g = &plan->graph;
-  for (uint32_t e = twpa__info_at(g, a->to)->in_edges; e != TWPA__NIL; e = g->vias[e].next_in) {
-    const twpa__via *via = &g->vias[e];
-    if ((via->from & TWPA__TO_JOIN) == 0) {
-      bool fulfilled = (g->edges[e].meta & TWPA__META_EARLY) != 0 &&
-                       twpa__node_at(g, via->from)->state == TWPA__EXECUTED;
-      if (!fulfilled)
-        say(a, twpa__full_seq(g, via->from), g->edges[e].meta, 0, via);
-      continue;
-    }
-    for (uint32_t join = via->from & SEQ_BITS; join != TWPA__NIL;) {
-      uint32_t before = TWPA__NIL;
-      for (uint32_t m = g->joins[join].in_edges; m != TWPA__NIL; m = g->vias[m].next_in) {
-        if ((g->vias[m].from & TWPA__TO_JOIN) != 0)
-          before = g->vias[m].from & SEQ_BITS;
-        else
-          say(a, twpa__full_seq(g, g->vias[m].from), g->edges[e].meta, TWPA_EDGE_INDIRECT, via);
-      }
-      join = before;
-    }
-  }
-}
-
-/* Without: all edges of all earlier ones. */
-static void explain_scan(const twpa_plan *plan, answer *a)
-{
-  const twpa__graph *g = &plan->graph;
-  for (uint64_t from = g->low + 1; from < a->to; from++) {
-    const twpa__node *n = twpa__node_at(g, from);
-    if (n->state == TWPA__DONE)
-      continue;
-    walk w = walk_from(g, from);
-    uint32_t to, meta;
-    while (walk_next(&w, &to, &meta))
-      if (twpa__full_seq(g, to) == a->to && !(n->state == TWPA__EXECUTED && (meta & TWPA__META_EARLY) != 0))
-        say(a, from, meta, w.in_join ? TWPA_EDGE_INDIRECT : 0, NULL);
-  }
+  for (uint32_t join = e->join; join != TWPA__NIL; join = g->joins[join].before)
+    for (uint32_t m = g->joins[join].members; m != TWPA__NIL; m = g->edges[m].next_in)
+      say(a, twpa__full_seq(g, g->edges[m].from), e->meta, TWPA_EDGE_INDIRECT, e->via);
 }
 
 twpa_status twpa_plan_explain(const twpa_plan *plan, twpa_edge *edges, size_t cap, size_t *count, uint64_t seq)
@@ -170,15 +103,15 @@ twpa_status twpa_plan_explain(const twpa_plan *plan, twpa_edge *edges, size_t ca
   if (!is_in(plan, seq))
     return TWPA_E_NOTFOUND;
   const twpa__graph *g = &plan->graph;
-  const twpa__node *n = twpa__node_at(g, seq);
   answer a = {edges, cap, 0, seq};
-  if (n->state != TWPA__DONE) {
-    if (g->explain)
-      explain_lists(plan, &a);
+  twpa__in_edge e;
+  for (uint32_t cursor = 0; twpa__state_of(g, seq) == TWPA__WAITING && twpa__graph_next_in(g, &e, &cursor, seq);) {
+    if (e.fulfilled)
+      continue;
+    if (e.from == 0)
+      say_members(g, &a, &e);
     else
-      explain_scan(plan, &a);
-    if (n->waits)
-      say(&a, twpa__full_seq(g, n->prev & SEQ_BITS), TWPA_EDGE_UNKNOWN, TWPA_EDGE_UP_TO, NULL);
+      say(&a, e.from, e.meta, (e.meta & TWPA__META_UP_TO) != 0 ? TWPA_EDGE_UP_TO : 0, e.via);
   }
   *count = a.count;
   return TWPA_OK;
@@ -188,14 +121,16 @@ twpa_status twpa_plan_explain(const twpa_plan *plan, twpa_edge *edges, size_t ca
 
 twpa_status twpa_plan_node(const twpa_plan *plan, twpa_node *node, uint64_t seq)
 {
-  static const uint32_t states[] = {TWPA_NODE_WAITING, TWPA_NODE_READY, TWPA_NODE_EXECUTED, TWPA_NODE_COMMITTED};
+  static const uint32_t states[] = {TWPA_NODE_WAITING, TWPA_NODE_READY, TWPA_NODE_READY, TWPA_NODE_EXECUTED,
+                                    TWPA_NODE_COMMITTED};
   if (plan == NULL || node == NULL)
     return TWPA_E_INVAL;
   if (!is_in(plan, seq))
     return TWPA_E_NOTFOUND;
-  const twpa__node *n = twpa__node_at(&plan->graph, seq);
-  const twpa__node_info *info = twpa__info_at(&plan->graph, seq);
-  *node = (twpa_node){seq, info->end_lsn, info->origin, info->keys, n->npred, states[n->state]};
+  const twpa__graph *g = &plan->graph;
+  const twpa__node_info *info = twpa__info_at(g, seq);
+  *node = (twpa_node){seq, info->end_lsn, info->origin, info->keys, twpa__graph_unfulfilled(g, seq),
+                      states[twpa__state_of(g, seq)]};
   return TWPA_OK;
 }
 
@@ -232,7 +167,7 @@ twpa_status twpa_plan_stats(const twpa_plan *plan, twpa_plan_counters *counters)
   c.joins = g->joins_made;
   c.live_transactions = g->last - g->low;
   c.live_keys = plan->live_keys;
-  c.live_edges = g->edges_live;
+  c.live_edges = g->inline_live + g->pool_live;
   c.bytes = plan->mem.live_bytes;
   return twpa__write_sized(counters, &c, sizeof c, sizeof c);
 }

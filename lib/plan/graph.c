@@ -1,34 +1,51 @@
-/* The graph of a plan: entering, finishing, pools. See the header for the idea. */
+/* The graph of a plan: pools, entering. See the header for the idea. */
 #include "plan/graph.h"
 
 #include "base/assert.h"
 
 #include <string.h>
 
-#define SEQ_BITS (TWPA__TO_JOIN - 1)
 #define RING_MIN 64
 
-TWPA__STATIC_ASSERT(sizeof(twpa__node) == 64, "a node is a cache line");
+TWPA__STATIC_ASSERT(sizeof(twpa__node) == 32, "two nodes are a cache line");
 
-void twpa__graph_init(twpa__graph *g, twpa__mem *mem, bool explain)
+void twpa__graph_init(twpa__graph *g, twpa__mem *mem, bool explain, bool early)
 {
   memset(g, 0, sizeof *g);
   g->mem = mem;
   g->explain = explain;
+  g->early = early;
   g->edge_free = g->join_free = g->ready_first = g->ready_last = TWPA__NIL;
+}
+
+/* --- the ring: its arrays one after the other in one block ------------------------------------------------------ */
+
+#define BYTES_PER_NODE                                                                                                 \
+  (sizeof(twpa__node) + sizeof(twpa__node_info) + sizeof(twpa__place) + sizeof(twpa__stamp) + sizeof(uint32_t) + 1)
+
+static void carve(twpa__graph *g, unsigned char *block, size_t ring)
+{
+  g->nodes = (twpa__node *)(void *)block;
+  block += ring * sizeof(twpa__node);
+  g->infos = (twpa__node_info *)(void *)block;
+  block += ring * sizeof(twpa__node_info);
+  g->places = (twpa__place *)(void *)block;
+  block += ring * sizeof(twpa__place);
+  g->stamps = (twpa__stamp *)(void *)block;
+  block += ring * sizeof(twpa__stamp);
+  g->waiters = (uint32_t *)(void *)block;
+  g->states = block + ring * sizeof(uint32_t);
+  g->mask = ring - 1;
 }
 
 void twpa__graph_free(twpa__graph *g)
 {
   size_t ring = g->nodes != NULL ? (size_t)g->mask + 1 : 0;
-  twpa__release(g->mem, g->nodes, ring * sizeof *g->nodes);
-  twpa__release(g->mem, g->infos, ring * sizeof *g->infos);
+  twpa__release(g->mem, g->nodes, ring * BYTES_PER_NODE);
   twpa__release(g->mem, g->edges, g->edges_cap * sizeof *g->edges);
   twpa__release(g->mem, g->vias, g->vias_cap * sizeof *g->vias);
   twpa__release(g->mem, g->joins, g->joins_cap * sizeof *g->joins);
 }
-
-/* --- pools ----------------------------------------------------------------------------------------------------- */
 
 static twpa_status grow_ring(twpa__graph *g)
 {
@@ -38,25 +55,25 @@ static twpa_status grow_ring(twpa__graph *g)
     return TWPA_OK;
   if (ring > TWPA__WINDOW_MAX)
     return TWPA_E_LIMIT;
-  twpa__node *nodes = twpa__alloc(g->mem, ring * sizeof *nodes);
-  twpa__node_info *infos = nodes != NULL ? twpa__alloc(g->mem, ring * sizeof *infos) : NULL;
-  if (infos == NULL) {
-    twpa__release(g->mem, nodes, ring * sizeof *nodes);
+  unsigned char *block = twpa__zalloc(g->mem, ring * BYTES_PER_NODE);
+  if (block == NULL)
     return TWPA_E_NOMEM;
-  }
-  memset(nodes, 0, ring * sizeof *nodes);
-  memset(infos, 0, ring * sizeof *infos);
+  const twpa__graph from = *g;
+  carve(g, block, ring);
   for (uint64_t seq = g->low + 1; old > 0 && seq <= g->last; seq++) {
-    nodes[seq & (ring - 1)] = g->nodes[seq & g->mask];
-    infos[seq & (ring - 1)] = g->infos[seq & g->mask];
+    size_t to = seq & g->mask, at = seq & from.mask;
+    g->nodes[to] = from.nodes[at];
+    g->infos[to] = from.infos[at];
+    g->places[to] = from.places[at];
+    g->stamps[to] = from.stamps[at];
+    g->waiters[to] = from.waiters[at];
+    g->states[to] = from.states[at];
   }
-  twpa__release(g->mem, g->nodes, old * sizeof *nodes);
-  twpa__release(g->mem, g->infos, old * sizeof *infos);
-  g->nodes = nodes;
-  g->infos = infos;
-  g->mask = ring - 1;
+  twpa__release(g->mem, from.nodes, old * BYTES_PER_NODE);
   return TWPA_OK;
 }
+
+/* --- pools ------------------------------------------------------------------------------------------------------- */
 
 static twpa_status grow(twpa__mem *mem, void *items_ptr, size_t *cap, size_t need, size_t size)
 {
@@ -86,7 +103,7 @@ twpa_status twpa__graph_reserve(twpa__graph *g, size_t edges, size_t joins)
 }
 
 /* A new edge of the pool, in front of a list. */
-static uint32_t pool_edge(twpa__graph *g, uint32_t *head, uint32_t to, uint32_t meta)
+static uint32_t pool_edge(twpa__graph *g, uint32_t *head, uint32_t from, uint32_t meta)
 {
   uint32_t e = g->edge_free;
   if (e != TWPA__NIL)
@@ -94,103 +111,81 @@ static uint32_t pool_edge(twpa__graph *g, uint32_t *head, uint32_t to, uint32_t 
   else
     e = g->edges_used++;
   TWPA__ASSERT(e < g->edges_cap);
-  g->edges[e] = (twpa__pool_edge){*head, to, meta};
-  *head = e | TWPA__EDGE_POOL;
+  g->edges[e] = (twpa__pool_edge){*head, from, meta, TWPA__NIL, TWPA__NIL};
+  *head = e;
   g->pool_live++;
-  g->edges_live++;
   return e;
 }
 
-static void edge_free(twpa__graph *g, uint32_t ref)
+void twpa__graph_free_edge(twpa__graph *g, uint32_t e)
 {
-  g->edges_live--;
-  if ((ref & TWPA__EDGE_POOL) == 0)
-    return;
-  uint32_t e = ref & ~TWPA__EDGE_POOL;
   g->edges[e].next = g->edge_free;
   g->edge_free = e;
   g->pool_live--;
 }
 
-/* --- explain: edges by successor ------------------------------------------------------------------------------- */
+/* --- walking over edges ------------------------------------------------------------------------------------------ */
 
-static uint32_t *in_edges_of(twpa__graph *g, uint32_t target)
+/* The cursor: 0, then the number of edges in the node that are passed, then IN_POOL | position of the last one. */
+bool twpa__graph_next_in(const twpa__graph *g, twpa__in_edge *edge, uint32_t *cursor, uint64_t seq)
 {
-  if ((target & TWPA__TO_JOIN) != 0)
-    return &g->joins[target & SEQ_BITS].in_edges;
-  return &twpa__info_at(g, target)->in_edges;
-}
-
-static void via_set(twpa__graph *g, uint32_t e, uint32_t from, const twpa__via *via)
-{
-  if (!g->explain)
-    return;
-  twpa__via *v = &g->vias[e];
-  uint32_t *head = in_edges_of(g, g->edges[e].to);
-  memset(v, 0, sizeof *v);
-  if (via != NULL)
-    *v = *via;
-  v->from = from;
-  v->next_in = *head;
-  v->prev_in = TWPA__NIL;
-  if (*head != TWPA__NIL)
-    g->vias[*head].prev_in = e;
-  *head = e;
-}
-
-static void via_unlink(twpa__graph *g, uint32_t ref)
-{
-  if (!g->explain)
-    return;
-  uint32_t e = ref & ~TWPA__EDGE_POOL;
-  const twpa__via *v = &g->vias[e];
-  if (v->next_in != TWPA__NIL)
-    g->vias[v->next_in].prev_in = v->prev_in;
-  if (v->prev_in != TWPA__NIL)
-    g->vias[v->prev_in].next_in = v->next_in;
-  else
-    *in_edges_of(g, g->edges[e].to) = v->next_in;
-}
-
-/* An edge to the one that enters, in front of a list of its predecessor. */
-static void edge_to_self(twpa__graph *g, uint32_t *head, uint32_t meta, uint32_t from, const twpa__via *via)
-{
-  twpa__node *n = twpa__node_at(g, g->last);
-  g->edges_made++;
-  g->by_type[meta & TWPA__META_TYPE]++;
-  if (!g->explain && n->nin < TWPA__NODE_EDGES) {
-    uint32_t i = n->nin++;
-    n->in[i] = *head;
-    n->metas |= meta << (4 * i);
-    *head = ((uint32_t)g->last & (UINT32_MAX >> 4)) << 3 | i;
-    g->edges_live++;
-    return;
+  const twpa__node *n = twpa__node_at(g, seq);
+  edge->join = TWPA__NIL;
+  edge->via = NULL;
+  if (*cursor < n->nin) {
+    uint32_t e = n->in[(*cursor)++];
+    edge->from = twpa__full_seq(g, e >> 4);
+    edge->meta = e & 15;
+    edge->fulfilled = twpa__is_fulfilled(g, edge->from, edge->meta);
+    return true;
   }
-  via_set(g, pool_edge(g, head, (uint32_t)g->last & SEQ_BITS, meta), from, via);
+  uint32_t e = (*cursor & TWPA__IN_POOL) != 0 ? g->edges[*cursor & ~TWPA__IN_POOL].next : n->more;
+  if (e == TWPA__NIL)
+    return false;
+  *cursor = e | TWPA__IN_POOL;
+  const twpa__pool_edge *p = &g->edges[e];
+  edge->meta = p->meta;
+  edge->via = g->explain ? &g->vias[e] : NULL;
+  if ((p->from & TWPA__TO_JOIN) != 0) {
+    edge->from = 0;
+    edge->join = p->from & ~TWPA__TO_JOIN;
+    edge->fulfilled = g->joins[edge->join].npred == 0;
+  } else {
+    edge->from = twpa__full_seq(g, p->from);
+    edge->fulfilled = twpa__is_fulfilled(g, edge->from, p->meta);
+  }
+  return true;
 }
 
-static void never_early(twpa__graph *g, uint32_t ref)
+uint32_t twpa__graph_unfulfilled(const twpa__graph *g, uint64_t seq)
 {
-  if ((ref & TWPA__EDGE_POOL) != 0)
-    g->edges[ref & ~TWPA__EDGE_POOL].meta &= ~TWPA__META_EARLY;
-  else
-    twpa__node_at(g, twpa__edge_seq(g, ref))->metas &= ~(TWPA__META_EARLY << (4 * (ref & 7)));
+  twpa__in_edge e;
+  uint32_t cursor = 0, n = 0;
+  while (twpa__state_of(g, seq) == TWPA__WAITING && twpa__graph_next_in(g, &e, &cursor, seq))
+    n += !e.fulfilled;
+  return n;
 }
 
-/* --- entering -------------------------------------------------------------------------------------------------- */
+bool twpa__graph_is_member(const twpa__graph *g, uint64_t seq, uint32_t join)
+{
+  for (uint32_t e = twpa__node_at(g, seq)->member; e != TWPA__NIL; e = g->edges[e].next)
+    if (g->edges[e].meta == join)
+      return true;
+  return false;
+}
+
+/* --- entering ---------------------------------------------------------------------------------------------------- */
 
 uint64_t twpa__graph_enter(twpa__graph *g)
 {
+  g->gaps = g->last - g->low != g->unfinished;
   uint64_t seq = ++g->last;
-  twpa__node *n = twpa__node_at(g, seq);
-  memset(n, 0, sizeof *n);
-  n->edges = n->waiters = n->next = TWPA__NIL;
-  n->state = TWPA__WAITING;
-  n->stamp = (uint32_t)seq; /* no successor has its number */
-  twpa__node_info *info = twpa__info_at(g, seq);
-  memset(info, 0, sizeof *info);
-  info->in_edges = info->blame = TWPA__NIL;
-  g->wait = (uint32_t)g->low;
+  size_t at = seq & g->mask;
+  g->nodes[at] = (twpa__node){.more = TWPA__NIL, .member = TWPA__NIL, .passing = TWPA__NIL};
+  g->waiters[at] = TWPA__NIL;
+  g->states[at] = TWPA__WAITING;
+  g->infos[at].blame = TWPA__NIL;
+  g->stamps[at].self = (uint32_t)seq; /* no successor has its number */
   g->waits = false;
   g->unfinished++;
   return seq;
@@ -201,26 +196,65 @@ twpa__now twpa__graph_now(const twpa__graph *g)
   return (twpa__now){(uint32_t)g->last, (uint32_t)(g->last - g->low)};
 }
 
-void twpa__graph_after(twpa__graph *g, uint32_t seq, uint32_t meta, const twpa__via *via)
+/* An edge into the one that enters. */
+static void add_edge(twpa__graph *g, twpa__node *n, uint32_t from, uint32_t meta, const twpa__via *via)
 {
-  uint32_t self = (uint32_t)g->last;
-  if (seq == self)
-    return;
-  twpa__node *p = twpa__node_at(g, seq);
-  if (p->state == TWPA__DONE)
-    return;
-  twpa__node *n = twpa__node_at(g, g->last);
-  if (p->stamp == self) {
-    if ((meta & TWPA__META_EARLY) == 0 && (twpa__edge_at(g, p->stamp_edge).meta & TWPA__META_EARLY) != 0) {
-      never_early(g, p->stamp_edge);
-      n->npred += p->state == TWPA__EXECUTED;
-    }
+  g->edges_made++;
+  g->by_type[meta & TWPA__META_TYPE]++;
+  if (!g->explain && n->nin < TWPA__NODE_EDGES && (from & TWPA__TO_JOIN) == 0 && (meta & TWPA__META_UP_TO) == 0) {
+    n->in[n->nin++] = from << 4 | meta;
+    g->inline_live++;
     return;
   }
-  edge_to_self(g, &p->edges, meta, seq & SEQ_BITS, via);
-  p->stamp = self;
-  p->stamp_edge = p->edges;
-  n->npred += !(p->state == TWPA__EXECUTED && (meta & TWPA__META_EARLY) != 0);
+  uint32_t e = pool_edge(g, &n->more, from, meta);
+  if (g->explain)
+    g->vias[e] = via != NULL ? *via : (twpa__via){0};
+}
+
+/* Many predecessors: from now on each is stamped with its edge. (With explain from the first on.) */
+static void stamp_all(twpa__graph *g, twpa__node *n)
+{
+  n->stamped = 1;
+  for (uint32_t i = 0; i < n->nin; i++)
+    g->stamps[twpa__full_seq(g, n->in[i] >> 4) & g->mask] = (twpa__stamp){(uint32_t)g->last, i};
+}
+
+/* The meta of the edge that there already is, or NULL. */
+static uint32_t *edge_from(twpa__graph *g, twpa__node *n, uint32_t seq, bool *in_node)
+{
+  *in_node = true;
+  if (!n->stamped) {
+    for (uint32_t i = 0; i < n->nin; i++)
+      if (n->in[i] >> 4 == (seq & TWPA__EDGE_SEQ))
+        return &n->in[i];
+    if (!g->explain && n->nin < TWPA__NODE_EDGES)
+      return NULL;
+    stamp_all(g, n);
+  }
+  const twpa__stamp *s = &g->stamps[seq & g->mask];
+  if (s->self != (uint32_t)g->last)
+    return NULL;
+  *in_node = (s->edge & TWPA__IN_POOL) == 0;
+  return *in_node ? &n->in[s->edge] : &g->edges[s->edge & ~TWPA__IN_POOL].meta;
+}
+
+void twpa__graph_after(twpa__graph *g, uint32_t seq, uint32_t meta, const twpa__via *via)
+{
+  if (seq == (uint32_t)g->last || (g->gaps && twpa__state_of(g, seq) == TWPA__DONE))
+    return;
+  twpa__node *n = twpa__node_at(g, g->last);
+  bool in_node;
+  uint32_t *there = edge_from(g, n, seq, &in_node);
+  if (there != NULL) { /* two reasons: early only if both allow it */
+    *there &= (meta & TWPA__META_EARLY) != 0 ? UINT32_MAX : ~TWPA__META_EARLY;
+    return;
+  }
+  uint32_t i = n->nin;
+  add_edge(g, n, seq & TWPA__EDGE_SEQ, meta, via);
+  if (n->stamped)
+    g->stamps[seq & g->mask] = (twpa__stamp){(uint32_t)g->last, i < n->nin ? i : n->more | TWPA__IN_POOL};
+  if ((meta & TWPA__META_EARLY) != 0)
+    twpa__node_at(g, seq)->early_out = 1;
 }
 
 void twpa__graph_after_join(twpa__graph *g, uint32_t join, uint32_t meta, const twpa__via *via)
@@ -230,11 +264,11 @@ void twpa__graph_after_join(twpa__graph *g, uint32_t join, uint32_t meta, const 
   if (j->npred == 0)
     return;
   j->closed = 1;
-  if (j->edges != TWPA__NIL && j->stamp == self)
+  if (j->refs > 0 && j->stamp == self)
     return;
-  edge_to_self(g, &j->edges, meta & ~TWPA__META_EARLY, join | TWPA__TO_JOIN, via);
+  j->refs++;
   j->stamp = self;
-  twpa__node_at(g, g->last)->npred++;
+  add_edge(g, twpa__node_at(g, g->last), join | TWPA__TO_JOIN, meta & ~TWPA__META_EARLY, via);
 }
 
 void twpa__graph_after_all(twpa__graph *g, uint32_t seq)
@@ -248,266 +282,151 @@ void twpa__graph_after_all(twpa__graph *g, uint32_t seq)
   g->waits = true;
 }
 
+/* --- join nodes -------------------------------------------------------------------------------------------------- */
+
 uint32_t twpa__graph_join_new(twpa__graph *g)
 {
   uint32_t j = g->join_free;
   if (j != TWPA__NIL)
-    g->join_free = g->joins[j].edges;
+    g->join_free = g->joins[j].before;
   else
     j = g->joins_used++;
   TWPA__ASSERT(j < g->joins_cap);
-  memset(&g->joins[j], 0, sizeof g->joins[j]);
-  g->joins[j].edges = g->joins[j].in_edges = TWPA__NIL;
-  g->joins[j].held = g->joins[j].used = 1;
-  g->joins[j].newest = (uint32_t)g->low;
+  g->joins[j] = (twpa__join){.newest = (uint32_t)g->low,
+                             .waiters = TWPA__NIL,
+                             .members = TWPA__NIL,
+                             .before = TWPA__NIL,
+                             .behind = TWPA__NIL,
+                             .held = 1,
+                             .used = 1};
   g->joins_live++;
   g->joins_made++;
   return j;
 }
 
-static void join_free(twpa__graph *g, uint32_t join)
+void twpa__graph_free_join_if_unused(twpa__graph *g, uint32_t join)
 {
-  g->joins[join].used = 0;
-  g->joins[join].edges = g->join_free;
+  twpa__join *j = &g->joins[join];
+  if (j->held || j->npred > 0 || j->refs > 0)
+    return;
+  j->used = 0;
+  j->before = g->join_free;
   g->join_free = join;
   g->joins_live--;
 }
 
-void twpa__graph_join_add(twpa__graph *g, uint32_t join, uint32_t seq, const twpa__via *via)
+void twpa__graph_join_add(twpa__graph *g, uint32_t join, uint32_t seq)
 {
   twpa__join *j = &g->joins[join];
-  twpa__node *n = twpa__node_at(g, seq);
   TWPA__ASSERT(!j->closed);
   j->newest = twpa__newer(twpa__graph_now(g), j->newest, seq);
-  if (n->state == TWPA__DONE)
+  if (twpa__state_of(g, seq) == TWPA__DONE)
     return;
   j->npred++;
-  via_set(g, pool_edge(g, &n->edges, join | TWPA__TO_JOIN, 0), seq & SEQ_BITS, via);
+  uint32_t e = pool_edge(g, &twpa__node_at(g, seq)->member, seq & TWPA__EDGE_SEQ, join);
+  g->edges[e].next_in = j->members;
+  if (j->members != TWPA__NIL)
+    g->edges[j->members].prev_in = e;
+  j->members = e;
 }
 
-static void join_chain(twpa__graph *g, uint32_t before, uint32_t join, uint32_t meta)
-{
-  twpa__join *b = &g->joins[before];
-  g->joins[join].npred++;
-  g->joins[join].newest = b->newest;
-  via_set(g, pool_edge(g, &b->edges, join | TWPA__TO_JOIN, meta), before | TWPA__TO_JOIN, NULL);
-}
-
-void twpa__graph_join_open(twpa__graph *g, uint32_t *join, uint32_t meta)
+void twpa__graph_join_open(twpa__graph *g, uint32_t *join)
 {
   uint32_t old = *join;
   if (old == TWPA__NIL) {
     *join = twpa__graph_join_new(g);
-  } else if (g->joins[old].npred == 0) {
-    g->joins[old].closed = 0;
-  } else if (g->joins[old].closed) {
-    *join = twpa__graph_join_new(g);
-    join_chain(g, old, *join, meta);
-    twpa__graph_join_drop(g, old);
+    return;
   }
+  twpa__join *j = &g->joins[old];
+  if (!j->closed)
+    return;
+  if (j->npred == 0 && j->refs == 0) {
+    j->closed = 0;
+    return;
+  }
+  uint32_t fresh = twpa__graph_join_new(g);
+  if (j->npred > 0) {
+    g->joins[fresh].npred = 1;
+    g->joins[fresh].newest = j->newest;
+    g->joins[fresh].before = old;
+    j->behind = fresh;
+  }
+  *join = fresh;
+  twpa__graph_join_drop(g, old);
 }
 
 void twpa__graph_join_drop(twpa__graph *g, uint32_t join)
 {
   g->joins[join].held = 0;
-  if (g->joins[join].npred == 0)
-    join_free(g, join);
+  twpa__graph_free_join_if_unused(g, join);
+}
+
+/* --- waiting ----------------------------------------------------------------------------------------------------- */
+
+static void hang_in(twpa__graph *g, uint32_t *head, uint64_t seq)
+{
+  g->places[seq & g->mask].next = *head;
+  *head = (uint32_t)seq & TWPA__EDGE_SEQ;
+}
+
+bool twpa__graph_hang(twpa__graph *g, uint64_t seq)
+{
+  const twpa__node *n = twpa__node_at(g, seq);
+  uint64_t newest = 0;
+  for (uint32_t e = n->more; e != TWPA__NIL; e = g->edges[e].next) {
+    const twpa__pool_edge *p = &g->edges[e];
+    if ((p->from & TWPA__TO_JOIN) != 0) {
+      twpa__join *j = &g->joins[p->from & ~TWPA__TO_JOIN];
+      if (j->npred == 0)
+        continue;
+      hang_in(g, &j->waiters, seq);
+      return true;
+    }
+    uint64_t from = twpa__full_seq(g, p->from);
+    if (twpa__is_fulfilled(g, from, p->meta))
+      continue;
+    if ((p->meta & TWPA__META_UP_TO) != 0) {
+      hang_in(g, &twpa__node_at(g, from)->passing, seq);
+      return true;
+    }
+    newest = from > newest ? from : newest;
+  }
+  for (uint32_t i = 0; i < n->nin; i++) {
+    uint64_t from = twpa__full_seq(g, n->in[i] >> 4);
+    if (from > newest && !twpa__is_fulfilled(g, from, n->in[i] & 15))
+      newest = from;
+  }
+  if (newest == 0)
+    return false;
+  hang_in(g, &g->waiters[newest & g->mask], seq);
+  return true;
+}
+
+void twpa__graph_wait_for_all(twpa__graph *g, uint64_t seq)
+{
+  const uint32_t from = (uint32_t)(seq - 1) & TWPA__EDGE_SEQ;
+  twpa__node *n = twpa__node_at(g, seq);
+  if (n->more != TWPA__NIL && g->edges[n->more].from == from && (g->edges[n->more].meta & TWPA__META_UP_TO) != 0)
+    return; /* it does already */
+  uint32_t e = pool_edge(g, &n->more, from, TWPA_EDGE_UNKNOWN | TWPA__META_UP_TO);
+  if (g->explain)
+    g->vias[e] = (twpa__via){0};
+  g->edges_made++;
+  g->by_type[TWPA_EDGE_UNKNOWN]++;
+  if (seq > g->linked)
+    g->linked = seq;
 }
 
 uint32_t twpa__graph_enter_end(twpa__graph *g)
 {
-  twpa__node *n = twpa__node_at(g, g->last);
-  if (g->waits) {
-    twpa__node *at = twpa__node_at(g, g->wait);
-    n->prev = g->wait;
-    n->waits = 1;
-    n->next = at->waiters;
-    at->waiters = (uint32_t)g->last & SEQ_BITS;
-    n->npred++;
-    g->edges_made++;
-    g->by_type[TWPA_EDGE_UNKNOWN]++;
-  }
-  if (n->npred == 0) {
-    n->state = TWPA__RUNNING;
+  uint64_t seq = g->last;
+  twpa__node *n = twpa__node_at(g, seq);
+  if (g->waits)
+    add_edge(g, n, g->wait & TWPA__EDGE_SEQ, TWPA_EDGE_UNKNOWN | TWPA__META_UP_TO, NULL);
+  if ((n->nin == 0 && n->more == TWPA__NIL) || !twpa__graph_hang(g, seq)) {
+    g->states[seq & g->mask] = TWPA__RUNNING;
     g->ready++;
-  }
-  return n->npred;
-}
-
-/* --- finishing ------------------------------------------------------------------------------------------------- */
-
-static void enqueue(twpa__graph *g, uint64_t seq)
-{
-  uint32_t low_bits = (uint32_t)seq & SEQ_BITS;
-  twpa__node *n = twpa__node_at(g, seq);
-  n->queued = 1;
-  n->next = TWPA__NIL;
-  n->prev = g->ready_last;
-  if (g->ready_last == TWPA__NIL)
-    g->ready_first = low_bits;
-  else
-    twpa__node_at(g, g->ready_last)->next = low_bits;
-  g->ready_last = low_bits;
-}
-
-static void dequeue(twpa__graph *g, uint64_t seq)
-{
-  twpa__node *n = twpa__node_at(g, seq);
-  if (!n->queued)
-    return;
-  n->queued = 0;
-  if (n->prev == TWPA__NIL)
-    g->ready_first = n->next;
-  else
-    twpa__node_at(g, n->prev)->next = n->next;
-  if (n->next == TWPA__NIL)
-    g->ready_last = n->prev;
-  else
-    twpa__node_at(g, n->next)->prev = n->prev;
-}
-
-static void release_node(twpa__graph *g, uint32_t low_bits)
-{
-  uint64_t seq = twpa__full_seq(g, low_bits);
-  twpa__node *n = twpa__node_at(g, seq);
-  TWPA__ASSERT(n->npred > 0);
-  if (--n->npred > 0)
-    return;
-  n->state = TWPA__RUNNING;
-  g->ready++;
-  enqueue(g, seq);
-}
-
-/* Fulfils the edges of a list. Join nodes that are done by it are chained through `newest` and worked off here. */
-static void fulfil(twpa__graph *g, uint32_t e, bool early_are_fulfilled)
-{
-  uint32_t pending = TWPA__NIL;
-  for (;;) {
-    while (e != TWPA__NIL) {
-      const twpa__edge edge = twpa__edge_at(g, e);
-      via_unlink(g, e);
-      edge_free(g, e);
-      e = edge.next;
-      if ((edge.to & TWPA__TO_JOIN) == 0) {
-        if (!(early_are_fulfilled && (edge.meta & TWPA__META_EARLY) != 0))
-          release_node(g, edge.to);
-        continue;
-      }
-      twpa__join *j = &g->joins[edge.to & SEQ_BITS];
-      TWPA__ASSERT(j->npred > 0);
-      if (--j->npred == 0 && (j->edges != TWPA__NIL || !j->held)) {
-        j->stamp = pending;
-        pending = edge.to & SEQ_BITS;
-      }
-    }
-    if (pending == TWPA__NIL)
-      return;
-    twpa__join *j = &g->joins[pending];
-    uint32_t join = pending;
-    pending = j->stamp;
-    e = j->edges;
-    j->edges = TWPA__NIL;
-    early_are_fulfilled = false;
-    if (!j->held)
-      join_free(g, join);
-  }
-}
-
-/* The low watermark passes what is done in front; whoever waited for that is let go. */
-static void advance(twpa__graph *g)
-{
-  while (g->low < g->last && twpa__node_at(g, g->low + 1)->state == TWPA__DONE) {
-    twpa__node *n = twpa__node_at(g, ++g->low);
-    for (uint32_t w = n->waiters; w != TWPA__NIL;) {
-      twpa__node *waiter = twpa__node_at(g, w);
-      uint32_t next = waiter->next;
-      waiter->waits = 0;
-      release_node(g, w);
-      w = next;
-    }
-    n->waiters = TWPA__NIL;
-  }
-}
-
-/* Transactions mostly finish in their order: what the next ones will touch starts on its way into the cache. */
-static void look_ahead(const twpa__graph *g, uint64_t seq)
-{
-#if defined(__GNUC__)
-  if (seq + 6 > g->last)
-    return;
-  uint32_t far = twpa__node_at(g, seq + 6)->edges, near = twpa__node_at(g, seq + 3)->edges;
-  if ((far & TWPA__EDGE_POOL) == 0)
-    __builtin_prefetch(twpa__node_at(g, twpa__edge_seq(g, far)), 1);
-  if ((near & TWPA__EDGE_POOL) == 0) {
-    uint32_t second = twpa__node_at(g, twpa__edge_seq(g, near))->in[near & 7];
-    if ((second & TWPA__EDGE_POOL) == 0)
-      __builtin_prefetch(twpa__node_at(g, twpa__edge_seq(g, second)), 1);
-  }
-#else
-  (void)g, (void)seq;
-#endif
-}
-
-void twpa__graph_done(twpa__graph *g, uint64_t seq)
-{
-  twpa__node *n = twpa__node_at(g, seq);
-  TWPA__ASSERT(n->npred == 0 && n->state != TWPA__DONE);
-  bool executed = n->state == TWPA__EXECUTED;
-  look_ahead(g, seq);
-  dequeue(g, seq);
-  n->state = TWPA__DONE;
-  g->ready--;
-  g->unfinished--;
-  uint32_t e = n->edges;
-  n->edges = TWPA__NIL;
-  fulfil(g, e, executed);
-  advance(g);
-}
-
-void twpa__graph_executed(twpa__graph *g, uint64_t seq)
-{
-  twpa__node *n = twpa__node_at(g, seq);
-  dequeue(g, seq);
-  n->state = TWPA__EXECUTED;
-  for (uint32_t e = n->edges; e != TWPA__NIL;) {
-    const twpa__edge edge = twpa__edge_at(g, e);
-    if ((edge.to & TWPA__TO_JOIN) == 0 && (edge.meta & TWPA__META_EARLY) != 0)
-      release_node(g, edge.to);
-    e = edge.next;
-  }
-}
-
-void twpa__graph_revoke(twpa__graph *g, uint64_t seq)
-{
-  twpa__node *n = twpa__node_at(g, seq);
-  n->state = TWPA__RUNNING;
-  for (uint32_t e = n->edges; e != TWPA__NIL;) {
-    const twpa__edge edge = twpa__edge_at(g, e);
-    e = edge.next;
-    if ((edge.to & TWPA__TO_JOIN) != 0 || (edge.meta & TWPA__META_EARLY) == 0)
-      continue;
-    twpa__node *to = twpa__node_at(g, edge.to);
-    if (to->npred++ == 0) {
-      dequeue(g, twpa__full_seq(g, edge.to));
-      to->state = TWPA__WAITING;
-      g->ready--;
-    }
-  }
-}
-
-void twpa__graph_link(twpa__graph *g, uint64_t from, uint64_t to, uint32_t meta)
-{
-  twpa__node_at(g, to)->npred++;
-  g->edges_made++;
-  g->by_type[meta & TWPA__META_TYPE]++;
-  via_set(g, pool_edge(g, &twpa__node_at(g, from)->edges, (uint32_t)to & SEQ_BITS, meta), (uint32_t)from & SEQ_BITS, NULL);
-}
-
-uint64_t twpa__graph_next_ready(twpa__graph *g)
-{
-  if (g->ready_first == TWPA__NIL)
     return 0;
-  uint64_t seq = twpa__full_seq(g, g->ready_first);
-  dequeue(g, seq);
-  return seq;
+  }
+  return n->more == TWPA__NIL && !g->early ? n->nin : twpa__graph_unfulfilled(g, seq);
 }

@@ -1,19 +1,27 @@
 /*
  * The graph of a plan: a node per transaction above the low watermark, edges from earlier to later ones, join nodes.
  *
- * Nodes lie in a ring by sequence number. A node counts its predecessors; each has it once in its list of edges, however
- * many reasons there are: the predecessor remembers the last successor that it was linked with (stamp), so that a second
- * reason only weakens the edge (early start needs every reason to allow it).
+ * Nodes lie in a ring by sequence number. An edge is kept where it ends, in the node of the later transaction, once for
+ * each predecessor, however many reasons there are (a second reason only weakens it: early start needs every reason to
+ * allow it). A transaction that waits does not count its predecessors down. It *hangs* at one of them that is not done,
+ * the newest, and looks again when that one is. Mostly nothing is left then: what commits in order is done up to the low
+ * watermark. So a predecessor costs a comparison, not a visit, and a transaction is woken once instead of once for each
+ * edge.
  *
  * A *join node* stands for many transactions that are waited for together: readers of a key, users of a relation, those
- * that gave something unknown free. Members have an edge into it, waiters one out of it; it is done when its members are.
- * Who takes an edge from a join node closes it; members that come later need a new one, chained behind it (rule 1.5).
+ * that gave something unknown free. It counts its members that are not done; waiters hang at it as a whole. Who takes an
+ * edge from a join node closes it; members that come later need a new one, chained behind it (rule 1.5). It is used
+ * again when no edge refers to it any more.
  *
- * A dependency on everything up to a number is no edge: the waiter hangs in a list at the node of that number and is let
- * go when the low watermark passes it. One suffices, the highest.
+ * A dependency on everything up to a number is an edge of its own kind; the waiter hangs in a second list at the node of
+ * that number, and is let go when the low watermark passes it. One suffices, the highest.
  *
- * Edges, join nodes and the ring grow in pools and are recycled: nothing is allocated in the steady state. All growth
- * happens in twpa__graph_reserve, before a transaction enters.
+ * What a walk over all predecessors or members needs is there; a walk over successors looks through all later nodes.
+ * Only failures need that, and drawings.
+ *
+ * The first edges lie in the node, further ones, memberships of join nodes, and all edges with explain in a pool. Pool,
+ * join nodes and ring grow and are recycled: nothing is allocated in the steady state. All growth happens in
+ * twpa__graph_reserve, before a transaction enters.
  */
 #ifndef TWPA_PLAN_GRAPH_H
 #define TWPA_PLAN_GRAPH_H
@@ -24,73 +32,76 @@
 #include <twpa/plan.h>
 
 #define TWPA__NIL UINT32_MAX
-#define TWPA__TO_JOIN UINT32_C(0x80000000) /* in a target: a join node; else the low bits of a sequence number */
+#define TWPA__TO_JOIN UINT32_C(0x80000000) /* in a predecessor: a join node; else the low bits of a sequence number */
 #define TWPA__WINDOW_MAX (UINT32_C(1) << 27)
 
+/*
+ * An edge in 32 bits: 28 of the predecessor's number, 4 of meta. A predecessor was less than one window behind when the
+ * edge was made, and the successor leaves the graph within another: 2^28 numbers tell them apart.
+ */
 #define TWPA__META_TYPE UINT32_C(7)
 #define TWPA__META_EARLY UINT32_C(8)
+#define TWPA__META_UP_TO UINT32_C(16) /* in the pool only */
+#define TWPA__EDGE_SEQ (UINT32_MAX >> 4)
+#define TWPA__NODE_EDGES 4
 
-/*
- * An edge lies where it costs least: in the node of its successor, which has to be touched anyway when the edge is
- * fulfilled. A reference to such an edge is the successor's number and a position; only the link to the next edge of the
- * same predecessor is stored. What does not fit, edges into join nodes, and all edges with explain are in a pool.
- */
-#define TWPA__EDGE_POOL UINT32_C(0x80000000) /* in a reference: position in the pool; else number << 3 | position */
-#define TWPA__NODE_EDGES 7
-
-typedef struct twpa__pool_edge {
-  uint32_t next; /* of the same predecessor, a reference */
-  uint32_t to;
-  uint32_t meta;
-} twpa__pool_edge;
-
-/* An edge, looked at. */
-typedef struct twpa__edge {
-  uint32_t next, to, meta;
-} twpa__edge;
-
-/* With explain: beside each edge. */
-typedef struct twpa__via {
-  uint32_t from;    /* like twpa__edge.to */
-  uint32_t next_in; /* of the same successor */
-  uint32_t prev_in; /* likewise; NIL: the first. An edge must leave a long list (the users of a relation) in O(1) */
-  uint16_t kind;
-  uint8_t from_mode, to_mode;
-  uint64_t relation, index, key;
-} twpa__via;
-
-enum { TWPA__WAITING, TWPA__RUNNING, TWPA__EXECUTED, TWPA__DONE }; /* RUNNING: no predecessor left */
+enum { TWPA__WAITING, TWPA__QUEUED, TWPA__RUNNING, TWPA__EXECUTED, TWPA__DONE };
+/* QUEUED: nothing is left to wait for, and nobody has taken it from the queue. RUNNING: somebody has. */
 
 typedef struct twpa__node {
-  uint32_t edges; /* first to a successor, or NIL */
-  uint32_t npred;
-  uint32_t stamp;      /* low half of the last successor linked */
-  uint32_t stamp_edge; /* that edge */
-  uint32_t waiters;    /* low bits of the first that waits for the watermark to pass here, or NIL */
-  uint32_t next;       /* in such a list of waiters, or in the queue of ready ones: low bits, or NIL */
-  uint32_t prev;       /* waits: the number whose passing it waits for, low half; queued: the one before in the queue */
-  uint8_t state;
-  uint8_t waits;  /* hangs in a list of waiters */
-  uint8_t queued; /* in the queue of ready ones */
-  uint8_t nin;    /* edges into it that are stored here */
-  uint32_t metas; /* of these edges, four bits each */
-  uint32_t in[TWPA__NODE_EDGES]; /* of these edges: the next of the same predecessor */
+  uint32_t in[TWPA__NODE_EDGES]; /* edges into it */
+  uint32_t more;                 /* further ones: first in the pool, or NIL */
+  uint32_t member;               /* first of its memberships in the pool, or NIL */
+  uint32_t passing;              /* first that waits for the low watermark to pass here: low bits, or NIL */
+  uint8_t nin;
+  uint8_t stamped;   /* its predecessors are stamped: there are many */
+  uint8_t early_out; /* an edge out of it may be early */
+  uint8_t reserved;
 } twpa__node;
 
 /* What is seldom looked at. */
 typedef struct twpa__node_info {
   uint64_t end_lsn, origin, keys, payload;
-  uint32_t in_edges; /* with explain: first edge into it (position in the pool), or NIL */
-  uint32_t blame;    /* the record of an index that optimism concerned, or NIL */
+  uint32_t blame; /* the record of an index that optimism concerned, or NIL */
+  uint32_t reserved;
 } twpa__node_info;
 
+/* Neighbours in a list of waiters (next only), or in the queue of ready ones: low bits, or NIL. */
+typedef struct twpa__place {
+  uint32_t next, prev;
+} twpa__place;
+
+/* The last successor that a predecessor was linked with (low half), and by which edge: position in the node or pool. */
+typedef struct twpa__stamp {
+  uint32_t self, edge;
+} twpa__stamp;
+
+#define TWPA__IN_POOL UINT32_C(0x80000000) /* in twpa__stamp.edge */
+
+/* An edge, or a membership of a join node. */
+typedef struct twpa__pool_edge {
+  uint32_t next; /* of the same node, or free */
+  uint32_t from; /* edge: predecessor, low bits or TWPA__TO_JOIN | join node. Membership: the member, low bits */
+  uint32_t meta; /* edge: TWPA__META_*. Membership: the join node */
+  uint32_t next_in, prev_in; /* membership: the others of the join node, newest first */
+} twpa__pool_edge;
+
+/* With explain: beside each edge. */
+typedef struct twpa__via {
+  uint64_t relation, index, key;
+  uint32_t kind;
+  uint16_t from_mode, to_mode;
+} twpa__via;
+
 typedef struct twpa__join {
-  uint32_t edges; /* first; chains free join nodes */
-  uint32_t npred; /* members not done */
-  uint32_t newest; /* number of the newest member, low half */
-  uint32_t stamp, stamp_edge;
-  uint32_t in_edges; /* with explain */
-  uint8_t held;      /* somebody may still join or take */
+  uint32_t npred;   /* members not done, and the join node before */
+  uint32_t newest;  /* number of the newest member, low half */
+  uint32_t waiters; /* first that hangs here: low bits, or NIL */
+  uint32_t members; /* newest, in the pool, or NIL */
+  uint32_t before, behind; /* chained, or NIL; before also chains free ones */
+  uint32_t refs;    /* edges that refer to it */
+  uint32_t stamp;   /* with refs: low half of the last one that took an edge */
+  uint8_t held;     /* somebody may still join or take */
   uint8_t closed;
   uint8_t used;
   uint8_t reserved;
@@ -99,16 +110,22 @@ typedef struct twpa__join {
 typedef struct twpa__graph {
   twpa__mem *mem;
   bool explain;
+  bool early;            /* there may be early edges */
+  uint8_t *states;       /* these six by sequence number, all in one block */
+  uint32_t *waiters;     /* first that hangs at it: low bits, or NIL */
+  twpa__place *places;
   twpa__node *nodes;
   twpa__node_info *infos;
-  uint64_t mask; /* of the ring */
-  uint64_t low;  /* low watermark */
-  uint64_t last; /* newest that entered */
+  twpa__stamp *stamps;
+  uint64_t mask;         /* of the ring */
+  uint64_t low;          /* low watermark */
+  uint64_t last;         /* newest that entered */
+  uint64_t linked;       /* newest that got an edge after it had entered */
   twpa__pool_edge *edges;
   twpa__via *vias;
   uint32_t edges_used, edge_free; /* used: high-water mark of the pool; free: chained by next */
   size_t edges_cap, vias_cap, pool_live;
-  uint64_t edges_live; /* in the pool or not */
+  uint64_t inline_live;           /* edges in nodes */
   twpa__join *joins;
   uint32_t joins_used, join_free;
   size_t joins_cap, joins_live;
@@ -118,11 +135,12 @@ typedef struct twpa__graph {
   uint64_t edges_made, by_type[8], joins_made;
   uint32_t wait; /* of the one that enters: the highest number waited for, low half */
   bool waits;
+  bool gaps;     /* something above the low watermark is done */
 } twpa__graph;
 
-void twpa__graph_init(twpa__graph *g, twpa__mem *mem, bool explain);
+void twpa__graph_init(twpa__graph *g, twpa__mem *mem, bool explain, bool early);
 void twpa__graph_free(twpa__graph *g);
-/* Room for one more node, so many edges and join nodes. TWPA_E_LIMIT, TWPA_E_NOMEM. */
+/* Room for one more node, so many edges (memberships are edges too) and join nodes. TWPA_E_LIMIT, TWPA_E_NOMEM. */
 twpa_status twpa__graph_reserve(twpa__graph *g, size_t edges, size_t joins);
 
 static inline twpa__node *twpa__node_at(const twpa__graph *g, uint64_t seq)
@@ -135,28 +153,44 @@ static inline twpa__node_info *twpa__info_at(const twpa__graph *g, uint64_t seq)
   return &g->infos[seq & g->mask];
 }
 
-/* The full number of one above the low watermark, from its low bits. */
+/* TWPA__WAITING ...; of one above the low watermark. */
+static inline uint8_t twpa__state_of(const twpa__graph *g, uint64_t seq)
+{
+  return g->states[seq & g->mask];
+}
+
+/* The full number from its low bits: 28 of them if it is not more than two windows behind the last one. */
 static inline uint64_t twpa__full_seq(const twpa__graph *g, uint32_t low_bits)
 {
-  return g->last - (((uint32_t)g->last - low_bits) & (TWPA__TO_JOIN - 1));
+  return g->last - (((uint32_t)g->last - low_bits) & TWPA__EDGE_SEQ);
 }
 
-/* The full number from the bits in a reference. */
-static inline uint64_t twpa__edge_seq(const twpa__graph *g, uint32_t ref)
+/* Has the transaction nothing to wait for in an edge of this kind? */
+static inline bool twpa__is_fulfilled(const twpa__graph *g, uint64_t seq, uint32_t meta)
 {
-  return g->last - (((uint32_t)g->last - (ref >> 3)) & (UINT32_MAX >> 4));
+  if (seq <= g->low)
+    return true;
+  if ((meta & TWPA__META_UP_TO) != 0)
+    return false;
+  uint8_t state = twpa__state_of(g, seq);
+  return state == TWPA__DONE || (state == TWPA__EXECUTED && (meta & TWPA__META_EARLY) != 0);
 }
 
-static inline twpa__edge twpa__edge_at(const twpa__graph *g, uint32_t ref)
-{
-  if ((ref & TWPA__EDGE_POOL) != 0) {
-    const twpa__pool_edge *e = &g->edges[ref & ~TWPA__EDGE_POOL];
-    return (twpa__edge){e->next, e->to, e->meta};
-  }
-  uint64_t seq = twpa__edge_seq(g, ref);
-  const twpa__node *n = twpa__node_at(g, seq);
-  return (twpa__edge){n->in[ref & 7], (uint32_t)seq & (TWPA__TO_JOIN - 1), n->metas >> (4 * (ref & 7)) & 15};
-}
+/* A walk over the edges into a transaction. */
+typedef struct twpa__in_edge {
+  uint64_t from;        /* the predecessor; 0: a join node */
+  uint32_t join;        /* if so: which */
+  uint32_t meta;
+  bool fulfilled;
+  const twpa__via *via; /* NULL: not kept */
+} twpa__in_edge;
+
+/* The next edge into it; *cursor is 0 at the beginning. False at the end. Takes no notice of what is done. */
+bool twpa__graph_next_in(const twpa__graph *g, twpa__in_edge *edge, uint32_t *cursor, uint64_t seq);
+/* How many of these are not fulfilled. */
+uint32_t twpa__graph_unfulfilled(const twpa__graph *g, uint64_t seq);
+/* Is the transaction a member of this join node? */
+bool twpa__graph_is_member(const twpa__graph *g, uint64_t seq, uint32_t join);
 
 /* The next transaction: reserved before. All that follows until twpa__graph_enter_end is about it. */
 uint64_t twpa__graph_enter(twpa__graph *g);
@@ -170,12 +204,12 @@ void twpa__graph_after_all(twpa__graph *g, uint32_t seq);
 /* A new join node, held. */
 uint32_t twpa__graph_join_new(twpa__graph *g);
 /* An open join node in the place of *join (which may be NIL): the same, emptied, or one chained behind it. */
-void twpa__graph_join_open(twpa__graph *g, uint32_t *join, uint32_t meta);
+void twpa__graph_join_open(twpa__graph *g, uint32_t *join);
 /* A live transaction (the one that enters, too) becomes a member. */
-void twpa__graph_join_add(twpa__graph *g, uint32_t join, uint32_t seq, const twpa__via *via);
+void twpa__graph_join_add(twpa__graph *g, uint32_t join, uint32_t seq);
 /* Nobody will join or take any more. */
 void twpa__graph_join_drop(twpa__graph *g, uint32_t join);
-/* Counts predecessors; returns how many. */
+/* Finds out whether it waits; returns for how many. */
 uint32_t twpa__graph_enter_end(twpa__graph *g);
 
 static inline bool twpa__join_is_empty(const twpa__graph *g, uint32_t join)
@@ -183,12 +217,20 @@ static inline bool twpa__join_is_empty(const twpa__graph *g, uint32_t join)
   return g->joins[join].npred == 0;
 }
 
+/* Recycling; for graph.c and graph_done.c. */
+void twpa__graph_free_edge(twpa__graph *g, uint32_t e);
+void twpa__graph_free_join_if_unused(twpa__graph *g, uint32_t join);
+/* The transaction hangs itself at something that it has to wait for; false if there is nothing. */
+bool twpa__graph_hang(twpa__graph *g, uint64_t seq);
+
 /* Executed; back; done. The node is there and in the right state. */
 void twpa__graph_executed(twpa__graph *g, uint64_t seq);
 void twpa__graph_revoke(twpa__graph *g, uint64_t seq);
 void twpa__graph_done(twpa__graph *g, uint64_t seq);
-/* A later edge between two that are in the graph, neither of them done, the later not running. Reserve before. */
-void twpa__graph_link(twpa__graph *g, uint64_t from, uint64_t to, uint32_t meta);
+/* Is one executed, or done, that started early behind this one? */
+bool twpa__graph_has_early_successor(const twpa__graph *g, uint64_t seq);
+/* One that waits depends on all before it from now on. Reserve an edge before. */
+void twpa__graph_wait_for_all(twpa__graph *g, uint64_t seq);
 /* Takes the next that has become ready; 0: none. */
 uint64_t twpa__graph_next_ready(twpa__graph *g);
 

@@ -12,8 +12,9 @@
  * is reserved first, then the transaction enters without failing.
  *
  * Invariants: edges lead from smaller to larger numbers only; a transaction waits exactly until all its predecessors
- * have committed; what has to be forgotten is remembered as a horizon. Cost: per access one cache line of the table and
- * one of the predecessor found; nothing is allocated once the pools have grown to the window's size.
+ * have committed; what has to be forgotten is remembered as a horizon. Cost: per access one cache line of the table, per
+ * transaction one of the predecessor that it hangs at; nothing is allocated once the pools have grown to the window's
+ * size.
  */
 #include "plan/plan.h"
 
@@ -84,7 +85,7 @@ twpa_status twpa_plan_new(twpa_plan **out, const twpa_plan_options *options, con
   plan->options = o;
   plan->policy =
     (twpa__policy){o.seed, o.txn_max_keys, o.foreign_keys, o.no_identity, o.parent_update, o.memory_bytes > 0};
-  twpa__graph_init(&plan->graph, &plan->mem, o.explain != 0);
+  twpa__graph_init(&plan->graph, &plan->mem, o.explain != 0, o.early_start != TWPA_EARLY_START_OFF);
   twpa__registry_init(&plan->registry, &plan->mem);
   twpa__accesses_init(&plan->scratch, &plan->mem, o.txn_max_keys);
   st = twpa__narrow_init(&plan->narrow, &plan->mem, o.table_bytes);
@@ -208,14 +209,11 @@ twpa_status twpa_plan_cut(twpa_plan *plan)
 
 /* --- finishing -------------------------------------------------------------------------------------------------- */
 
-/* The node of an unfinished transaction, or NULL. */
-static twpa__node *unfinished(const twpa_plan *plan, uint64_t seq)
+/* The state of a transaction; DONE if it is not in the plan. */
+static uint8_t state_of(const twpa_plan *plan, uint64_t seq)
 {
   const twpa__graph *g = &plan->graph;
-  if (seq <= g->low || seq > g->last)
-    return NULL;
-  twpa__node *n = twpa__node_at(g, seq);
-  return n->state != TWPA__DONE ? n : NULL;
+  return seq > g->low && seq <= g->last ? twpa__state_of(g, seq) : (uint8_t)TWPA__DONE;
 }
 
 twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq)
@@ -224,28 +222,13 @@ twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq)
     return TWPA_E_INVAL;
   if (plan->busy)
     return TWPA_E_REENTRANT;
-  const twpa__node *n = unfinished(plan, seq);
-  if (n == NULL)
+  uint8_t state = state_of(plan, seq);
+  if (state == TWPA__DONE)
     return TWPA_E_NOTFOUND;
-  if (n->state != TWPA__RUNNING)
+  if (state != TWPA__QUEUED && state != TWPA__RUNNING)
     return TWPA_E_STATE;
   twpa__graph_executed(&plan->graph, seq);
   return TWPA_OK;
-}
-
-/* Has a successor that started early behind it gone on already? */
-static bool has_early_successor(const twpa_plan *plan, const twpa__node *n)
-{
-  const twpa__graph *g = &plan->graph;
-  for (uint32_t e = n->edges; e != TWPA__NIL;) {
-    const twpa__edge edge = twpa__edge_at(g, e);
-    e = edge.next;
-    if ((edge.to & TWPA__TO_JOIN) != 0 || (edge.meta & TWPA__META_EARLY) == 0)
-      continue;
-    if (twpa__node_at(g, edge.to)->state >= TWPA__EXECUTED)
-      return true;
-  }
-  return false;
 }
 
 twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq)
@@ -254,10 +237,10 @@ twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq)
     return TWPA_E_INVAL;
   if (plan->busy)
     return TWPA_E_REENTRANT;
-  const twpa__node *n = unfinished(plan, seq);
-  if (n == NULL)
+  uint8_t state = state_of(plan, seq);
+  if (state == TWPA__DONE)
     return TWPA_E_NOTFOUND;
-  if (n->state != TWPA__EXECUTED || has_early_successor(plan, n))
+  if (state != TWPA__EXECUTED || twpa__graph_has_early_successor(&plan->graph, seq))
     return TWPA_E_STATE;
   twpa__graph_revoke(&plan->graph, seq);
   return TWPA_OK;
@@ -269,10 +252,10 @@ twpa_status twpa_plan_complete(twpa_plan *plan, uint64_t seq, uint32_t outcome)
     return TWPA_E_INVAL;
   if (plan->busy)
     return TWPA_E_REENTRANT;
-  const twpa__node *n = unfinished(plan, seq);
-  if (n == NULL)
+  uint8_t state = state_of(plan, seq);
+  if (state == TWPA__DONE)
     return TWPA_E_NOTFOUND;
-  if (n->npred > 0)
+  if (state == TWPA__WAITING)
     return TWPA_E_STATE;
   if (outcome == TWPA_DONE_SKIPPED) {
     twpa_status st = twpa__skip(plan, seq);
@@ -306,7 +289,7 @@ twpa_status twpa_plan_retried(twpa_plan *plan, uint64_t seq)
     return TWPA_E_INVAL;
   if (plan->busy)
     return TWPA_E_REENTRANT;
-  if (unfinished(plan, seq) == NULL)
+  if (state_of(plan, seq) == TWPA__DONE)
     return TWPA_E_NOTFOUND;
   plan->counters.retries++;
   uint32_t blame = twpa__info_at(&plan->graph, seq)->blame;

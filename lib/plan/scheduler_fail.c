@@ -35,6 +35,8 @@ static void revoke(twpa_scheduler *s, uint64_t seq)
   TWPA__ASSERT(st == TWPA_OK);
   (void)st;
   twpa__task_at(s, seq)->executed = false;
+  if (!twpa__node_at(&s->plan->graph, seq)->early_out)
+    return;
   twpa_edge edge;
   uint64_t cursor = 0;
   while (twpa_plan_next_successor(s->plan, &edge, &cursor, seq) == TWPA_OK)
@@ -57,7 +59,7 @@ static void doom_early_starters(twpa_scheduler *s, uint64_t failed)
 {
   for (uint64_t seq = failed; seq <= s->last; seq++) {
     const twpa__task *t = twpa__task_at(s, seq);
-    if (!t->executed || (seq != failed && !t->doomed))
+    if (!t->executed || (seq != failed && !t->doomed) || !twpa__node_at(&s->plan->graph, seq)->early_out)
       continue;
     twpa_edge edge;
     uint64_t cursor = 0;

@@ -21,13 +21,7 @@ static bool touched(const twpa_plan *plan, uint64_t seq, const twpa__relation_st
   twpa__now now = twpa__graph_now(g);
   if (twpa__is_live(now, r->bar) && twpa__age(now, r->bar) <= (uint32_t)(g->last - seq))
     return true;
-  for (uint32_t e = twpa__node_at(g, seq)->edges; e != TWPA__NIL && r->join != TWPA__NIL;) {
-    const twpa__edge edge = twpa__edge_at(g, e);
-    if (edge.to == (r->join | TWPA__TO_JOIN))
-      return true;
-    e = edge.next;
-  }
-  return false;
+  return r->join != TWPA__NIL && twpa__graph_is_member(g, seq, r->join);
 }
 
 static void distrust(twpa_plan *plan, uint64_t seq)
@@ -47,29 +41,20 @@ static void distrust(twpa_plan *plan, uint64_t seq)
   }
 }
 
-/* Unfinished ones between two numbers, without one of them, become predecessors of `to`. */
-static void link_all(twpa__graph *g, uint64_t from, uint64_t to, uint64_t without)
-{
-  for (uint64_t s = from; s < to; s++)
-    if (s != without && twpa__node_at(g, s)->state != TWPA__DONE)
-      twpa__graph_link(g, s, to, TWPA_EDGE_UNKNOWN);
-}
-
 twpa_status twpa__skip(twpa_plan *plan, uint64_t seq)
 {
   twpa__graph *g = &plan->graph;
-  if (plan->options.early_start != TWPA_EARLY_START_OFF && twpa__node_at(g, seq)->state == TWPA__EXECUTED)
+  size_t waiting = 0;
+  if (plan->options.early_start != TWPA_EARLY_START_OFF && twpa__state_of(g, seq) == TWPA__EXECUTED)
     return TWPA_E_STATE;
-  twpa_status st = twpa__graph_reserve(g, (size_t)g->unfinished, 0);
+  for (uint64_t s = seq + 1; s <= g->last; s++)
+    waiting += twpa__state_of(g, s) == TWPA__WAITING;
+  twpa_status st = waiting > 0 ? twpa__graph_reserve(g, waiting, 0) : TWPA_OK;
   if (st != TWPA_OK)
     return st;
-  uint64_t from = g->low + 1; /* those before it are predecessors already, through the last that waits */
-  for (uint64_t s = seq + 1; s <= g->last; s++) {
-    if (twpa__node_at(g, s)->state != TWPA__WAITING)
-      continue;
-    link_all(g, from, s, seq);
-    from = s;
-  }
+  for (uint64_t s = seq + 1; s <= g->last; s++)
+    if (twpa__state_of(g, s) == TWPA__WAITING)
+      twpa__graph_wait_for_all(g, s);
   distrust(plan, seq);
   return TWPA_OK;
 }
