@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#define LINEAR 8 /* up to so many elements, looking at each is faster than a map */
 
 /* --- map of positions ------------------------------------------------------------------------------------------ */
 
@@ -24,9 +23,9 @@ static uint64_t id_at(const void *items, size_t stride, size_t pos)
 /* Makes the map large enough for n elements; those that are there are entered again. */
 static twpa_status map_reserve(twpa__posmap *map, twpa__mem *mem, const void *items, size_t stride, size_t have, size_t n)
 {
-  if (n <= LINEAR || n <= map->cap / 2)
+  if (twpa__posmap_fits(map, n))
     return TWPA_OK;
-  size_t cap = map->cap > 0 ? map->cap : 4 * LINEAR, bytes;
+  size_t cap = map->cap > 0 ? map->cap : 4 * TWPA__LINEAR, bytes;
   while (cap / 2 < n) {
     if (cap > UINT32_MAX / 2)
       return TWPA_E_NOMEM;
@@ -41,7 +40,7 @@ static twpa_status map_reserve(twpa__posmap *map, twpa__mem *mem, const void *it
   map->slots = slots;
   map->cap = cap;
   map->used = false;
-  if (have > LINEAR) {
+  if (have > TWPA__LINEAR) {
     map->used = true;
     for (size_t pos = 0; pos < have; pos++) {
       size_t i = twpa__mix64(id_at(items, stride, pos)) & (cap - 1);
@@ -64,7 +63,7 @@ static void map_enter(twpa__posmap *map, uint64_t id, size_t pos)
 /* The element at `pos` is new: the map gets it, and all before it when it is used for the first time. */
 static void map_add(twpa__posmap *map, const void *items, size_t stride, size_t pos)
 {
-  if (pos < LINEAR)
+  if (pos < TWPA__LINEAR)
     return;
   size_t from = map->used ? pos : 0;
   map->used = true;
@@ -75,7 +74,7 @@ static void map_add(twpa__posmap *map, const void *items, size_t stride, size_t 
 /* The next position of the id after *probe, or SIZE_MAX. Start with *probe = SIZE_MAX. */
 static size_t map_next(const twpa__posmap *map, const void *items, size_t stride, size_t n, uint64_t id, size_t *probe)
 {
-  if (n <= LINEAR) {
+  if (n <= TWPA__LINEAR) {
     for (size_t pos = *probe == SIZE_MAX ? 0 : *probe + 1; pos < n; pos++)
       if (id_at(items, stride, pos) == id)
         return *probe = pos;
@@ -118,7 +117,9 @@ void twpa__accesses_clear(twpa__accesses *a)
   map_clear(&a->user_map);
   a->nacc = a->ntouches = a->nusers = a->nidxs = a->nraw = 0;
   a->over = a->database_barrier = false;
-  memset(a->fallbacks, 0, sizeof a->fallbacks);
+  if (a->fell_back)
+    memset(a->fallbacks, 0, sizeof a->fallbacks);
+  a->fell_back = false;
 }
 
 void twpa__accesses_free(twpa__accesses *a)
@@ -147,7 +148,7 @@ static twpa_status reserve_array(twpa__mem *mem, void *items_ptr, size_t *cap, s
   return st;
 }
 
-twpa_status twpa__accesses_reserve(twpa__accesses *a, size_t nacc, size_t ntouches)
+twpa_status twpa__accesses_grow(twpa__accesses *a, size_t nacc, size_t ntouches)
 {
   twpa_status st = TWPA_OK;
   if (a->nacc + nacc > a->acc_cap)
@@ -171,6 +172,7 @@ twpa_status twpa__accesses_copy(twpa__accesses *to, const twpa__accesses *from, 
   if (st != TWPA_OK)
     return st;
   memcpy(to->fallbacks, from->fallbacks, sizeof to->fallbacks);
+  to->fell_back = from->fell_back;
   to->over = from->over;
   to->database_barrier = from->database_barrier;
   to->nraw = from->nraw;
@@ -252,18 +254,31 @@ static void drop_keys(twpa__accesses *a)
   }
   a->nacc = kept;
   a->over = true;
-  a->fallbacks[TWPA_FALLBACK_BUDGET]++;
+  twpa__accesses_fall_back(a, TWPA_FALLBACK_BUDGET);
+}
+
+/* The access to the same key that is there, or SIZE_MAX. Keys of different kinds of entries never meet. */
+static size_t find_key(const twpa__accesses *a, uint64_t key, uint32_t bits)
+{
+  const uint32_t space = TWPA__ACC_WIDE | TWPA__ACC_RAW;
+  size_t probe = SIZE_MAX, pos;
+  if (a->nacc <= TWPA__LINEAR) {
+    for (pos = 0; pos < a->nacc; pos++)
+      if (a->acc[pos].key == key && ((a->acc[pos].bits ^ bits) & space) == 0)
+        return pos;
+    return SIZE_MAX;
+  }
+  do {
+    pos = map_next(&a->acc_map, a->acc, sizeof *a->acc, a->nacc, key, &probe);
+  } while (pos != SIZE_MAX && ((a->acc[pos].bits ^ bits) & space) != 0);
+  return pos;
 }
 
 void twpa__accesses_key(twpa__accesses *a, uint32_t idx, uint64_t key, uint32_t bits)
 {
-  size_t probe = SIZE_MAX, pos;
-  const uint32_t space = TWPA__ACC_WIDE | TWPA__ACC_RAW;
   if (a->over && (bits & TWPA__ACC_RAW) == 0)
     return;
-  do {
-    pos = map_next(&a->acc_map, a->acc, sizeof *a->acc, a->nacc, key, &probe);
-  } while (pos != SIZE_MAX && (a->acc[pos].bits & space) != (bits & space));
+  size_t pos = find_key(a, key, bits);
   if (pos == SIZE_MAX) {
     TWPA__ASSERT(a->nacc < a->acc_cap);
     a->acc[a->nacc] = (twpa__access){key, bits, idx};
@@ -297,5 +312,5 @@ void twpa__accesses_touch(twpa__accesses *a, uint64_t id, uint32_t flags)
 void twpa__accesses_barrier(twpa__accesses *a, uint64_t id, uint32_t reason)
 {
   twpa__accesses_touch(a, id, TWPA__TOUCH_BARRIER);
-  a->fallbacks[reason]++;
+  twpa__accesses_fall_back(a, reason);
 }

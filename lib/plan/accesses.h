@@ -94,6 +94,7 @@ typedef struct twpa__accesses {
   uint64_t budget; /* most keys; 0: no limit */
   bool over;       /* over the budget: the keys are gone, every touch is a barrier */
   bool late;       /* what is emitted now may come before what has been emitted already */
+  bool fell_back;  /* some of fallbacks are not 0 */
   bool database_barrier;
   uint64_t fallbacks[TWPA_FALLBACKS];
 } twpa__accesses;
@@ -101,8 +102,32 @@ typedef struct twpa__accesses {
 void twpa__accesses_init(twpa__accesses *a, twpa__mem *mem, uint64_t budget);
 void twpa__accesses_clear(twpa__accesses *a); /* lets go of relations, keeps memory */
 void twpa__accesses_free(twpa__accesses *a);
+/* Up to so many elements, looking at each is faster than a map. */
+#define TWPA__LINEAR 8
+
+twpa_status twpa__accesses_grow(twpa__accesses *a, size_t nacc, size_t ntouches);
+
+static inline bool twpa__posmap_fits(const twpa__posmap *map, size_t n)
+{
+  return n <= TWPA__LINEAR || n <= map->cap / 2;
+}
+
 /* Makes sure that so many more fit. */
-twpa_status twpa__accesses_reserve(twpa__accesses *a, size_t nacc, size_t ntouches);
+static inline twpa_status twpa__accesses_reserve(twpa__accesses *a, size_t nacc, size_t ntouches)
+{
+  size_t n = a->nacc + nacc, m = a->ntouches + ntouches;
+  if (n <= a->acc_cap && m <= a->touches_cap && twpa__posmap_fits(&a->acc_map, n) && twpa__posmap_fits(&a->touch_map, m))
+    return TWPA_OK;
+  return twpa__accesses_grow(a, nacc, ntouches);
+}
+
+/* Something coarser than an exact key was used. */
+static inline void twpa__accesses_fall_back(twpa__accesses *a, uint32_t reason)
+{
+  a->fallbacks[reason]++;
+  a->fell_back = true;
+}
+
 /* A copy of all of it into an empty one, with room for nacc and ntouches more. */
 twpa_status twpa__accesses_copy(twpa__accesses *to, const twpa__accesses *from, size_t nacc, size_t ntouches);
 /* The user of a relation, made if need be (then held). The only way in for relations. Needs no reservation. */

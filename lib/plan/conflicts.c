@@ -27,8 +27,6 @@ static void *make_lines(twpa__mem *mem, size_t bytes, void **block, size_t *bloc
 
 /* --- narrow ---------------------------------------------------------------------------------------------------- */
 
-#define NARROW_TAG(hash) ((uint32_t)((hash) >> 32) & ~UINT32_C(3))
-
 twpa_status twpa__narrow_init(twpa__narrow_table *t, twpa__mem *mem, size_t bytes)
 {
   t->buckets = make_lines(mem, bytes, &t->block, &t->block_size, &t->mask);
@@ -40,54 +38,22 @@ void twpa__narrow_free(twpa__narrow_table *t, twpa__mem *mem)
   twpa__release(mem, t->block, t->block_size);
 }
 
-twpa__narrow_found twpa__narrow_access(twpa__narrow_table *t, uint64_t hash, uint32_t bits, twpa__now now)
+unsigned twpa__narrow_oldest(const twpa__narrow_bucket *b, twpa__now now)
 {
-  twpa__narrow_bucket *b = &t->buckets[hash & t->mask];
-  const uint32_t tag = NARROW_TAG(hash);
-  twpa__narrow_found found = {0, 0, 0, false, false};
-  int oldest = 0;
-  uint32_t oldest_age = 0;
-  for (int i = 0; i < TWPA__NARROW_WAYS; i++) {
-    uint32_t age = twpa__age(now, b->seq[i]);
-    if ((b->tag[i] ^ tag) < 4) {
-      if (age >= now.span) { /* dead: its place is taken, so that a key never has two entries */
-        oldest_age = age;
-        oldest = i;
-        break;
-      }
-      found.before = b->seq[i];
-      found.bits = b->tag[i] & 3;
-      found.hit = true;
-      if (age == 0) /* its own, by a collision: an update is only what all its accesses were */
-        bits &= found.bits | ~TWPA__NARROW_UPDATE;
-      b->tag[i] = tag | bits;
-      b->seq[i] = now.seq;
-      return found;
-    }
-    if (age > oldest_age) {
-      oldest_age = age;
+  unsigned oldest = 0;
+  for (unsigned i = 1; i < TWPA__NARROW_WAYS; i++)
+    if (twpa__age(now, b->seq[i]) > twpa__age(now, b->seq[oldest]))
       oldest = i;
-    }
-  }
-  found.horizon = b->horizon;
-  if (oldest_age < now.span) {
-    found.evicted = true;
-    b->horizon = twpa__newer(now, b->horizon, b->seq[oldest]);
-  }
-  b->tag[oldest] = tag | bits;
-  b->seq[oldest] = now.seq;
-  return found;
+  return oldest;
 }
 
 bool twpa__narrow_is_quiet(const twpa__narrow_table *t, uint64_t hash, twpa__now now)
 {
   const twpa__narrow_bucket *b = &t->buckets[hash & t->mask];
-  if (twpa__is_live(now, b->horizon))
+  uint32_t places = twpa__narrow_places(b, TWPA__NARROW_TAG(hash));
+  if (twpa__is_live(now, b->seq[TWPA__NARROW_HORIZON]))
     return false;
-  for (int i = 0; i < TWPA__NARROW_WAYS; i++)
-    if ((b->tag[i] ^ NARROW_TAG(hash)) < 4 && twpa__is_live(now, b->seq[i]))
-      return false;
-  return true;
+  return places == 0 || !twpa__is_live(now, b->seq[twpa__first_place(places)]);
 }
 
 /* --- wide ------------------------------------------------------------------------------------------------------ */

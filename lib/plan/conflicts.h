@@ -21,6 +21,8 @@
 
 #include "base/alloc.h"
 
+#include <string.h>
+
 #define TWPA__NARROW_WAYS 7
 #define TWPA__WIDE_WAYS 4
 
@@ -52,12 +54,13 @@ static inline uint32_t twpa__newer(twpa__now now, uint32_t a, uint32_t b)
 #define TWPA__NARROW_UPDATE UINT32_C(1) /* the last access was an update */
 #define TWPA__NARROW_FREE UINT32_C(2)   /* the last access left the key free */
 
+/* Eight places, so that two vectors of four are compared at once; the last one holds the horizon. */
 typedef struct twpa__narrow_bucket {
-  uint32_t tag[TWPA__NARROW_WAYS];
-  uint32_t horizon;
-  uint32_t seq[TWPA__NARROW_WAYS];
-  uint32_t reserved;
+  uint32_t tag[TWPA__NARROW_WAYS + 1];
+  uint32_t seq[TWPA__NARROW_WAYS + 1];
 } twpa__narrow_bucket;
+
+#define TWPA__NARROW_HORIZON TWPA__NARROW_WAYS
 
 typedef struct twpa__narrow_table {
   twpa__narrow_bucket *buckets; /* aligned to a cache line, inside block */
@@ -82,19 +85,111 @@ static inline const twpa__narrow_bucket *twpa__narrow_bucket_of(const twpa__narr
   return &t->buckets[hash & t->mask];
 }
 
-/* The last accessor of the key if there is an entry, else anything: a hint of what will be needed next. */
-static inline uint32_t twpa__narrow_peek(const twpa__narrow_table *t, uint64_t hash)
+#define TWPA__NARROW_TAG(hash) ((uint32_t)((hash) >> 32) & ~UINT32_C(3))
+#define TWPA__NARROW_PLACES ((UINT32_C(1) << TWPA__NARROW_WAYS) - 1)
+
+/*
+ * A mask of the places that a comparison holds for, bit 0 the first. Which place it is cannot be predicted, so there are
+ * no branches; compilers with vectors compare all at once.
+ */
+#if defined(__GNUC__)
+typedef uint32_t twpa__four __attribute__((vector_size(16)));
+
+static inline uint32_t twpa__mask_of(const twpa__four *first, const twpa__four *second)
 {
-  const twpa__narrow_bucket *b = twpa__narrow_bucket_of(t, hash);
-  const uint32_t tag = (uint32_t)(hash >> 32) & ~UINT32_C(3);
-  uint32_t seq = 0;
-  for (int i = 0; i < TWPA__NARROW_WAYS; i++)
-    seq = (b->tag[i] ^ tag) < 4 ? b->seq[i] : seq;
-  return seq;
+  const twpa__four bits = (*first & (twpa__four){1, 2, 4, 8}) | (*second & (twpa__four){16, 32, 64, 128});
+  uint64_t pairs[2];
+  memcpy(pairs, &bits, sizeof pairs);
+  pairs[0] |= pairs[1];
+  return (uint32_t)(pairs[0] | pairs[0] >> 32) & TWPA__NARROW_PLACES;
+}
+#endif
+
+/* The place of a tag; 0: nowhere. */
+static inline uint32_t twpa__narrow_places(const twpa__narrow_bucket *b, uint32_t tag)
+{
+#if defined(__GNUC__)
+  twpa__four t[2];
+  memcpy(t, b->tag, sizeof t);
+  t[0] = (twpa__four)((t[0] & ~UINT32_C(3)) == tag);
+  t[1] = (twpa__four)((t[1] & ~UINT32_C(3)) == tag);
+  return twpa__mask_of(&t[0], &t[1]);
+#else
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < TWPA__NARROW_WAYS; i++)
+    found |= (b->tag[i] & ~UINT32_C(3)) == tag ? UINT32_C(1) << i : 0;
+  return found;
+#endif
 }
 
+/* The places of dead entries. */
+static inline uint32_t twpa__narrow_dead(const twpa__narrow_bucket *b, twpa__now now)
+{
+#if defined(__GNUC__)
+  twpa__four s[2];
+  memcpy(s, b->seq, sizeof s);
+  s[0] = (twpa__four)(now.seq - s[0] >= now.span);
+  s[1] = (twpa__four)(now.seq - s[1] >= now.span);
+  return twpa__mask_of(&s[0], &s[1]);
+#else
+  uint32_t dead = 0;
+  for (uint32_t i = 0; i < TWPA__NARROW_WAYS; i++)
+    dead |= now.seq - b->seq[i] >= now.span ? UINT32_C(1) << i : 0;
+  return dead;
+#endif
+}
+
+/* The first place of a mask that is not 0. */
+static inline unsigned twpa__first_place(uint32_t mask)
+{
+#if defined(__GNUC__)
+  return (unsigned)__builtin_ctz(mask);
+#else
+  unsigned i = 0;
+  while ((mask >> i & 1) == 0)
+    i++;
+  return i;
+#endif
+}
+
+unsigned twpa__narrow_oldest(const twpa__narrow_bucket *b, twpa__now now);
+
 /* now.seq becomes the last accessor of the key, with these bits. */
-twpa__narrow_found twpa__narrow_access(twpa__narrow_table *t, uint64_t hash, uint32_t bits, twpa__now now);
+static inline twpa__narrow_found twpa__narrow_access(twpa__narrow_table *t, uint64_t hash, uint32_t bits, twpa__now now)
+{
+  twpa__narrow_bucket *b = &t->buckets[hash & t->mask];
+  const uint32_t tag = TWPA__NARROW_TAG(hash);
+  twpa__narrow_found found = {0, 0, 0, false, false};
+  uint32_t places = twpa__narrow_places(b, tag);
+  unsigned i;
+  if (places != 0) {
+    i = twpa__first_place(places);
+    uint32_t age = twpa__age(now, b->seq[i]);
+    if (age < now.span) {
+      found.before = b->seq[i];
+      found.bits = b->tag[i] & 3;
+      found.hit = true;
+      if (age == 0) /* its own, by a collision: an update is only what all its accesses were */
+        bits &= found.bits | ~TWPA__NARROW_UPDATE;
+      b->tag[i] = tag | bits;
+      b->seq[i] = now.seq;
+      return found;
+    }
+    /* Dead: its place is taken, so that a key never has two entries. */
+  } else {
+    places = twpa__narrow_dead(b, now);
+    i = places != 0 ? twpa__first_place(places) : twpa__narrow_oldest(b, now);
+  }
+  found.horizon = b->seq[TWPA__NARROW_HORIZON];
+  if (places == 0) {
+    found.evicted = true;
+    b->seq[TWPA__NARROW_HORIZON] = twpa__newer(now, found.horizon, b->seq[i]);
+  }
+  b->tag[i] = tag | bits;
+  b->seq[i] = now.seq;
+  return found;
+}
+
 /* Is there nothing live about the key, not even a horizon? */
 bool twpa__narrow_is_quiet(const twpa__narrow_table *t, uint64_t hash, twpa__now now);
 

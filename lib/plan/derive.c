@@ -318,7 +318,7 @@ static void derive_relation(deriver *d)
   uint64_t id = r->plan_id;
   twpa__accesses_touch(d->a, id, d->delta->op == TWPA_OP_INSERT ? 0 : (uint32_t)TWPA__TOUCH_OLD_ROWS);
   if (r->unknown_class)
-    d->a->fallbacks[TWPA_FALLBACK_CLASS]++;
+    twpa__accesses_fall_back(d->a, TWPA_FALLBACK_CLASS);
   if (r->inexact_index)
     twpa__accesses_barrier(d->a, id, TWPA_FALLBACK_INDEX);
   if ((r->flags & TWPA_RELATION_SERIAL) != 0)

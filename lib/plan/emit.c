@@ -120,7 +120,7 @@ static void further_index(emitter *e, size_t i, const twpa__slot *s)
   }
   if (s->old_state == TWPA__VAL_UNKNOWN) {
     flag(e, i, TWPA__IDX_RELEASE_UNKNOWN);
-    e->a->fallbacks[TWPA_FALLBACK_UNKNOWN_RELEASE]++;
+    twpa__accesses_fall_back(e->a, TWPA_FALLBACK_UNKNOWN_RELEASE);
     if (referenced(e, i))
       touch_children(e, i);
   }
@@ -145,7 +145,7 @@ static void foreign_key(emitter *e, size_t i, const twpa__slot *s)
   }
   if (s->old_state == TWPA__VAL_UNKNOWN) {
     flag(e, idx, TWPA__IDX_REF_RELEASE_UNKNOWN);
-    e->a->fallbacks[TWPA_FALLBACK_UNKNOWN_REFERENCE]++;
+    twpa__accesses_fall_back(e->a, TWPA_FALLBACK_UNKNOWN_REFERENCE);
   }
   if (s->new_state == TWPA__VAL_KEY)
     twpa__accesses_key(e->a, e->first + (uint32_t)idx, s->new_key, bits);

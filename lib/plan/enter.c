@@ -318,10 +318,28 @@ static uint64_t hash_of(const twpa__access *acc)
   return (acc->bits & TWPA__ACC_RAW) != 0 ? twpa__mix64(acc->key ^ UINT64_C(0x8CB92BA72F3D8DD7)) : acc->key;
 }
 
+/* The place in the table starts on its way into the cache. */
+static void load(const twpa_plan *plan, const twpa__access *acc)
+{
+#if defined(__GNUC__)
+  uint64_t hash = hash_of(acc);
+  if ((acc->bits & TWPA__ACC_WIDE) != 0)
+    __builtin_prefetch(twpa__wide_bucket_of(&plan->wide, hash), 1);
+  else
+    __builtin_prefetch(twpa__narrow_bucket_of(&plan->narrow, hash), 1);
+#else
+  (void)plan, (void)acc;
+#endif
+}
+
+#define AHEAD 6 /* keys of a large transaction that are on their way; those of a small one the processor overlaps itself */
+
 static void enter_keys(twpa_plan *plan, const twpa__accesses *a, twpa__now now)
 {
   keying k = {.plan = plan};
   for (size_t i = 0; i < a->nacc; i++) {
+    if (i + AHEAD < a->nacc)
+      load(plan, &a->acc[i + AHEAD]);
     k.acc = &a->acc[i];
     k.idx = (k.acc->bits & TWPA__ACC_RAW) != 0 ? NULL : &a->idxs[k.acc->idx];
     k.mode = k.acc->bits & TWPA__ACC_MODE;
@@ -352,13 +370,6 @@ void twpa_plan_prefetch(const twpa_plan *plan, const twpa_access_set *set)
 {
   if (plan == NULL || set == NULL)
     return;
-#if defined(__GNUC__)
-  for (size_t i = 0; i < set->acc.nacc; i++) {
-    uint64_t hash = hash_of(&set->acc.acc[i]);
-    if ((set->acc.acc[i].bits & TWPA__ACC_WIDE) != 0)
-      __builtin_prefetch(twpa__wide_bucket_of(&plan->wide, hash), 1);
-    else
-      __builtin_prefetch(twpa__narrow_bucket_of(&plan->narrow, hash), 1);
-  }
-#endif
+  for (size_t i = 0; i < set->acc.nacc; i++)
+    load(plan, &set->acc.acc[i]);
 }

@@ -269,16 +269,16 @@ static void finish_barriers(twpa_plan *plan, const twpa_access_set *set, twpa__a
   for (size_t i = 0; i < a->ntouches; i++)
     if (is_distrusted(plan, &a->touches[i])) {
       a->touches[i].flags |= TWPA__TOUCH_BARRIER;
-      a->fallbacks[TWPA_FALLBACK_DISTRUST]++;
+      twpa__accesses_fall_back(a, TWPA_FALLBACK_DISTRUST);
     }
   for (size_t i = 0; i < a->nusers; i++)
     if (is_new_epoch(plan, a->users[i].relation)) {
       twpa__accesses_touch(a, a->users[i].relation->plan_id, WHOLE);
-      a->fallbacks[TWPA_FALLBACK_EPOCH]++;
+      twpa__accesses_fall_back(a, TWPA_FALLBACK_EPOCH);
     }
   spread(plan, a);
   if ((set->flags & TWPA_TXN_PREPARED) != 0)
-    a->fallbacks[TWPA_FALLBACK_PREPARED]++;
+    twpa__accesses_fall_back(a, TWPA_FALLBACK_PREPARED);
   if (a->over || (set->flags & TWPA_TXN_PREPARED) != 0)
     all_barriers(plan, a);
 }

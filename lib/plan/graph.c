@@ -88,10 +88,9 @@ static twpa_status grow(twpa__mem *mem, void *items_ptr, size_t *cap, size_t nee
   return st;
 }
 
-twpa_status twpa__graph_reserve(twpa__graph *g, size_t edges, size_t joins)
+twpa_status twpa__graph_grow(twpa__graph *g, size_t edges, size_t joins)
 {
   twpa_status st = grow_ring(g);
-  /* What is free in the chain counts too: used - live of the high-water mark are free. */
   size_t edge_need = g->pool_live + edges, join_need = g->joins_live + joins;
   if (st == TWPA_OK)
     st = grow(g->mem, &g->edges, &g->edges_cap, edge_need, sizeof *g->edges);

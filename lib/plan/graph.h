@@ -141,7 +141,16 @@ typedef struct twpa__graph {
 void twpa__graph_init(twpa__graph *g, twpa__mem *mem, bool explain, bool early);
 void twpa__graph_free(twpa__graph *g);
 /* Room for one more node, so many edges (memberships are edges too) and join nodes. TWPA_E_LIMIT, TWPA_E_NOMEM. */
-twpa_status twpa__graph_reserve(twpa__graph *g, size_t edges, size_t joins);
+twpa_status twpa__graph_grow(twpa__graph *g, size_t edges, size_t joins);
+
+static inline twpa_status twpa__graph_reserve(twpa__graph *g, size_t edges, size_t joins)
+{
+  /* What is free in the chains counts too: used - live of the high-water mark are free. */
+  if (g->last - g->low < g->mask && g->pool_live + edges <= g->edges_cap && g->joins_live + joins <= g->joins_cap &&
+      (!g->explain || g->vias_cap >= g->edges_cap))
+    return TWPA_OK;
+  return twpa__graph_grow(g, edges, joins);
+}
 
 static inline twpa__node *twpa__node_at(const twpa__graph *g, uint64_t seq)
 {

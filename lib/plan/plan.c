@@ -180,7 +180,7 @@ twpa_status twpa_plan_add(twpa_plan *plan, uint64_t *seq, uint32_t *npredecessor
   plan->live_payload += info->payload;
   plan->payload = 0;
   plan->counters.keys += a->nacc;
-  for (size_t i = 0; i < TWPA_FALLBACKS; i++)
+  for (size_t i = 0; i < TWPA_FALLBACKS && a->fell_back; i++)
     plan->fallbacks[i] += a->fallbacks[i];
   if (a == &plan->scratch)
     twpa__accesses_clear(&plan->scratch);

@@ -84,6 +84,8 @@ void twpa__registry_free(twpa__registry *r)
 
 twpa_status twpa__registry_reserve(twpa__registry *r, size_t relations, size_t indexes, size_t known)
 {
+  if (relations + indexes + known == 0)
+    return TWPA_OK;
   twpa_status st = reserve(r->mem, &r->relation_map, &r->relations, &r->relations_cap, r->nrelations,
                            r->nrelations + relations, sizeof *r->relations);
   if (st == TWPA_OK)

@@ -578,6 +578,8 @@ static twpa_status finish(twpa_scheduler *s, uint64_t seq, uint32_t outcome)
 void twpa__run_skips(twpa_scheduler *s)
 {
   uint64_t seq;
+  if (s->skips.count == 0)
+    return;
   while ((seq = twpa__seqset_first(&s->skips, s->low + 1)) != 0) {
     if (s->plan->options.early_start != TWPA_EARLY_START_OFF && seq != s->low + 1)
       return;
@@ -601,9 +603,11 @@ twpa_status twpa_scheduler_committed(twpa_scheduler *scheduler, uint64_t seq)
   twpa__task *t = twpa__live_task(s, seq, &st);
   if (t == NULL)
     return st;
-  if (t->state != TWPA_TASK_COMMITTING && !twpa__seqset_has(&s->turns, seq))
-    return TWPA_E_STATE;
-  twpa__seqset_remove(&s->turns, seq);
+  if (t->state != TWPA_TASK_COMMITTING) {
+    if (!twpa__seqset_has(&s->turns, seq))
+      return TWPA_E_STATE;
+    twpa__seqset_remove(&s->turns, seq);
+  }
   s->open--;
   if (s->alone == seq)
     s->alone = 0;

@@ -101,7 +101,13 @@ void twpa__run_skips(twpa_scheduler *s);
 
 /* --- scheduler_fail.c -------------------------------------------------------------------------------------------- */
 
+void twpa__retry_failed_head(twpa_scheduler *s);
+
 /* A failed head becomes ready if nothing that must be rolled back is left, and, to run alone, nothing open. */
-void twpa__retry_head(twpa_scheduler *s);
+static inline void twpa__retry_head(twpa_scheduler *s)
+{
+  if (s->low < s->last && twpa__task_at(s, s->low + 1)->state == TWPA_TASK_RETRY)
+    twpa__retry_failed_head(s);
+}
 
 #endif

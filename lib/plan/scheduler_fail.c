@@ -79,13 +79,11 @@ static void doom_all(twpa_scheduler *s, uint64_t from)
   revoke_doomed(s, from, 0);
 }
 
-void twpa__retry_head(twpa_scheduler *s)
+void twpa__retry_failed_head(twpa_scheduler *s)
 {
   uint64_t head = s->low + 1;
-  if (head > s->last || twpa__is_stopped(s, head))
-    return;
   twpa__task *t = twpa__task_at(s, head);
-  if (t->state != TWPA_TASK_RETRY)
+  if (twpa__is_stopped(s, head))
     return;
   if (t->alone && s->alone != head) {
     s->alone = head;

@@ -56,42 +56,26 @@ void twpa__seqset_move(twpa__seqset *to, twpa__seqset *from, uint64_t low)
   }
 }
 
-void twpa__seqset_add(twpa__seqset *set, uint64_t seq)
+void twpa__seqset_raise(twpa__seqset *set, size_t at)
 {
-  size_t pos = (size_t)(seq & (set->cap - 1));
-  uint64_t bit = UINT64_C(1) << (pos & 63);
-  if ((set->words[pos >> 6] & bit) != 0)
-    return;
-  set->count++;
-  for (unsigned level = 0; level < set->levels; level++) {
-    uint64_t *word = &set->words[set->level_at[level] + (pos >> 6)];
-    uint64_t was = *word;
-    *word |= UINT64_C(1) << (pos & 63);
+  for (unsigned level = 1; level < set->levels; level++) {
+    uint64_t *word = &set->words[set->level_at[level] + (at >> 6)], was = *word;
+    *word |= UINT64_C(1) << (at & 63);
     if (was != 0)
       return;
-    pos >>= 6;
+    at >>= 6;
   }
 }
 
-void twpa__seqset_remove(twpa__seqset *set, uint64_t seq)
+void twpa__seqset_lower(twpa__seqset *set, size_t at)
 {
-  size_t pos = (size_t)(seq & (set->cap - 1));
-  if (!twpa__seqset_has(set, seq))
-    return;
-  set->count--;
-  for (unsigned level = 0; level < set->levels; level++) {
-    uint64_t *word = &set->words[set->level_at[level] + (pos >> 6)];
-    *word &= ~(UINT64_C(1) << (pos & 63));
+  for (unsigned level = 1; level < set->levels; level++) {
+    uint64_t *word = &set->words[set->level_at[level] + (at >> 6)];
+    *word &= ~(UINT64_C(1) << (at & 63));
     if (*word != 0)
       return;
-    pos >>= 6;
+    at >>= 6;
   }
-}
-
-bool twpa__seqset_has(const twpa__seqset *set, uint64_t seq)
-{
-  size_t pos = (size_t)(seq & (set->cap - 1));
-  return (set->words[pos >> 6] >> (pos & 63) & 1) != 0;
 }
 
 /* The first position >= pos, or cap. */
@@ -117,10 +101,8 @@ static size_t first_from(const twpa__seqset *set, size_t pos)
   return pos;
 }
 
-uint64_t twpa__seqset_first(const twpa__seqset *set, uint64_t from)
+uint64_t twpa__seqset_search(const twpa__seqset *set, uint64_t from)
 {
-  if (set->count == 0)
-    return 0;
   size_t start = (size_t)(from & (set->cap - 1));
   size_t pos = first_from(set, start);
   if (pos < set->cap)
