@@ -284,13 +284,17 @@ bool history_expand(history *h)
   return true;
 }
 
+unsigned histories_slowness(void)
+{
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+  return 4;
+#else
+  return 1;
+#endif
+}
+
 uint64_t histories_wanted(uint64_t standard)
 {
   const char *text = getenv("TWPA_ORACLE_HISTORIES");
-#ifdef __SANITIZE_ADDRESS__
-  standard /= 4;
-#elif defined __SANITIZE_THREAD__
-  standard /= 4;
-#endif
-  return text != NULL ? strtoull(text, NULL, 10) : standard;
+  return text != NULL ? strtoull(text, NULL, 10) : standard / histories_slowness();
 }

@@ -51,7 +51,7 @@ int history_run_tx(const history *h, int t, state *st, uint8_t *missing);
 /* How a history is planned. Everything that is left to chance comes from `dice`. */
 typedef struct setting {
   twpa_plan_options options;
-  bool seed_rows;    /* row memory knows the start */
+  bool seed_rows;    /* row memory is offered the start, and later what the target then has */
   bool complete;     /* some are finished before others enter */
   bool skip;         /* one of them is skipped */
   bool prepared;     /* some are prepared transactions */
@@ -63,7 +63,8 @@ void history_relations(const schema *sc, twpa_relation **rels);
 void history_relations_free(const schema *sc, twpa_relation **rels);
 /* The accesses of a transaction. */
 void history_fill(const history *h, int t, twpa_access_set *set, twpa_relation *const *rels, uint32_t flags);
-void history_seed_rows(const history *h, twpa_plan *plan, twpa_relation *const *rels);
+/* Offers rows of the target to row memory. */
+void history_seed_rows(const schema *sc, const state *rows, twpa_plan *plan, twpa_relation *const *rels);
 /* Plans the history: for each transaction those it waits for, as bits. */
 void history_plan(const history *h, const setting *how, uint32_t preds[TX]);
 
@@ -80,5 +81,6 @@ void history_minimise(history *h, history_test wrong, void *arg);
 
 /* How many histories to run: TWPA_ORACLE_HISTORIES, or the standard, a quarter of it under sanitizers. */
 uint64_t histories_wanted(uint64_t standard);
+unsigned histories_slowness(void);
 
 #endif

@@ -314,7 +314,7 @@ const char *interleave(const history *h, const setting *how, const driving *d, i
   test_must(twpa_access_set_new(&x.set, x.plan, NULL) == TWPA_OK);
   test_must(twpa_scheduler_new(&x.sched, x.plan, &d->options, NULL) == TWPA_OK);
   if (how->seed_rows)
-    history_seed_rows(h, x.plan, x.rels);
+    history_seed_rows(&h->sc, &h->start, x.plan, x.rels);
   find_groups(&x);
   drive(&x);
   twpa_scheduler_free(x.sched);
