@@ -23,6 +23,7 @@ if [ "$only" != --check ]; then
   # Only the planner's tests, without the library's assertions: the tests have to notice.
   sed -i -e '/^twpa_archive(/d' -e '/add_subdirectory(base)/d' -e '/add_subdirectory(decode)/d' -e '/add_subdirectory(package)/d' \
     "$src/tests/CMakeLists.txt"
+  sed -i '/add_subdirectory(examples)/d' "$src/CMakeLists.txt"
   cmake -S "$src" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DTWPA_WERROR=OFF -DTWPA_ASSERT_LEVEL=0 \
     -DTWPA_BUILD_EXAMPLES=OFF -DTWPA_BUILD_BENCH=OFF -DTWPA_BUILD_DOCS=OFF ${CMAKE_ARGS:-} >"$work/log" 2>&1 ||
     { cat "$work/log"; exit 1; }
