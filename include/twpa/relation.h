@@ -19,8 +19,9 @@
  * puts a barrier between what was derived with the old one and with the new one, and refuses the old one from then on.
  *
  * What cannot be turned into keys exactly degrades to something coarser that is correct: a column without known
- * equality is left out of its keys; an expression index, an exclusion constraint and a foreign key of several columns
- * or MATCH FULL make each change that concerns them a barrier on the relations involved. twpa_plan_report() counts it.
+ * equality is left out of its keys; an expression index, an exclusion constraint and a foreign key between types that are
+ * not of one family make each change that concerns them a barrier on the relations involved. twpa_plan_report() counts
+ * it.
  * @{
  */
 

@@ -230,7 +230,7 @@ static void digest_fk(twpa_relation *r, twpa__fk *f, const twpa_fk_desc *d, cutt
   f->flags = d->flags;
   f->ncolumns = d->ncolumns;
   f->columns = cut_copy(c, d->columns, d->ncolumns * sizeof *d->columns);
-  f->exact = d->ncolumns == 1 && (d->flags & TWPA_FK_MATCH_FULL) == 0;
+  f->exact = true; /* MATCH FULL too: a row with some NULLs only is an error at both ends, and refers to nothing */
   f->in_identity = all_identity(r, f->columns, f->ncolumns);
   for (size_t i = 0; i < d->ncolumns; i++) {
     uint32_t cls = r->columns[f->columns[i]].cls;
