@@ -148,7 +148,8 @@ typedef struct pg_catalog pg_catalog;
 
 /*
  * Loads the catalogs of a database. The cluster must stay open as long as the catalog. On failure *out is NULL and the
- * message names the file and what is wrong.
+ * message names the file and what is wrong. What refers to each other must be there: rows that were lost with a page of
+ * zeroes are found so, foreign keys too (by pg_trigger; a cut-down copy without it is refused where it cannot be known).
  */
 bool pg_catalog_open(pg_catalog **out, pg_cluster *cluster, uint32_t database, host_error *err);
 void pg_catalog_close(pg_catalog *cat);

@@ -650,7 +650,8 @@ bool pg_catalog_build(pg_catalog *cat, pg_rows *rows, const pg_cluster *cluster,
   sort(&rows->namespaces, sizeof(pg_namespace_row), compare_namespaces);
   sort(&rows->collations, sizeof(pg_collation_row), compare_collations);
   bool ok = build_types(&b, err) && build_labels(&b, err) && build_relations(&b, err) && build_lists(&b, err) &&
-            build_indexes(&b, err) && build_foreign_keys(&b, err) && build_partitions(&b, err);
+            build_indexes(&b, err) && build_foreign_keys(&b, err) && build_partitions(&b, err) &&
+            pg_catalog_check_constraints(cat, rows, err);
   if (ok) {
     build_toast_owners(&b);
     ok = pg_catalog_map_files(cat, rows, (const pg_class_row *const *)b.chosen, b.column_ages, b.columns_changed, err);

@@ -40,6 +40,12 @@ bool pg_catalog_build(pg_catalog *cat, pg_rows *rows, const pg_cluster *cluster,
 bool pg_catalog_map_files(pg_catalog *cat, const pg_rows *rows, const pg_class_row *const *chosen,
                           const uint32_t *column_ages, const uint8_t *columns_changed, host_error *err);
 
+/*
+ * Between the two: is pg_constraint complete? A page that lost its rows looks like one that never had any, and nothing
+ * that is read for its own sake refers to a foreign key.
+ */
+bool pg_catalog_check_constraints(const pg_catalog *cat, pg_rows *rows, host_error *err);
+
 /* How rows with the same oid are preferred: what lives, then what was deleted, newest first. */
 int pg_fate_compare(const pg_fate *a, const pg_fate *b);
 /* True if the row belongs to a relation that lives (dropped_by 0), or went together with a dropped one. */

@@ -145,6 +145,7 @@ bool pg_heap_scan_begin(pg_heap_scan *scan, const char *path, bool checksums, ho
   scan->part = 0;
   scan->block = 0;
   scan->line = scan->lines = 0;
+  scan->new_pages = 0;
   scan->checksums = checksums;
   scan->file = fopen(path, "rb");
   return scan->file != NULL || host_fail(err, "%.500s: %s", path, strerror(errno));
@@ -202,6 +203,7 @@ static bool next_page(pg_heap_scan *scan, bool *more, host_error *err)
   }
   if (!pg_page_check(&scan->lines, scan->page, scan->block, scan->checksums, err))
     return part_path(path, scan, err) && pg_within(err, path);
+  scan->new_pages += pg_u16(scan->page + 14) == 0; /* pd_upper: 0 in a page that was never filled */
   scan->line = 0;
   scan->block++;
   return true;

@@ -50,6 +50,7 @@ typedef struct pg_heap_scan {
   uint32_t part;
   uint32_t block; /* number of the next block */
   unsigned line, lines;
+  uint32_t new_pages; /* so far: pages of nothing but zeroes, as a crash leaves them when a file grows, and damage too */
   bool checksums;
   uint8_t page[PG_BLOCK_SIZE];
 } pg_heap_scan;

@@ -16,6 +16,7 @@ enum {
   OID_INHERITS = 2611,
   OID_NAMESPACE = 2615,
   OID_OPCLASS = 2616,
+  OID_TRIGGER = 2620,
   OID_COLLATION = 3456,
   OID_ENUM = 3501,
   SPACE_DEFAULT = 1663
@@ -108,6 +109,8 @@ static bool read_catalog(loader *l, uint32_t oid, const char *name, const char *
     if (!ok)
       break;
   }
+  if (oid == OID_CONSTRAINT)
+    l->rows->new_pages = t.scan.new_pages;
   pg_table_close(&t);
   return ok;
 }
@@ -278,6 +281,7 @@ enum {
   CLASS_PARTITION,
   CLASS_REWRITE,
   CLASS_NATTS,
+  CLASS_TRIGGERS,
   CLASS_OPTIONS
 };
 
@@ -326,6 +330,7 @@ static bool take_class(loader *l, pg_table *t, host_error *err)
   c->partition = pg_table_flag(t, CLASS_PARTITION);
   c->rewrite = pg_table_u32(t, CLASS_REWRITE);
   c->natts = pg_table_i16(t, CLASS_NATTS);
+  c->triggers = pg_table_flag(t, CLASS_TRIGGERS);
   return !pg_table_has(t, CLASS_OPTIONS) ||
          is_user_catalog(&c->user_catalog, l->rows->pool, pg_table_value(t, CLASS_OPTIONS), err);
 }
@@ -491,10 +496,8 @@ static bool take_key_pairs(pg_foreign_key *k, pg_pool *pool, pg_table *t, host_e
   return true;
 }
 
-static bool take_constraint(loader *l, pg_table *t, host_error *err)
+static bool take_foreign_key(loader *l, pg_table *t, host_error *err)
 {
-  if (pg_table_char(t, CON_TYPE) != 'f')
-    return true;
   pg_constraint_row *row = pg_vec_add(&l->rows->constraints, sizeof(pg_constraint_row));
   if (row == NULL)
     return pg_no_memory(err);
@@ -515,6 +518,33 @@ static bool take_constraint(loader *l, pg_table *t, host_error *err)
   k->on_delete = pg_table_char(t, CON_DELETE);
   k->match = pg_table_char(t, CON_MATCH);
   return take_key_pairs(k, l->rows->pool, t, err);
+}
+
+static bool take_constraint(loader *l, pg_table *t, host_error *err)
+{
+  pg_mark_row *row = pg_vec_add(&l->rows->marks, sizeof(pg_mark_row));
+  if (row == NULL)
+    return pg_no_memory(err);
+  row->fate = t->fate;
+  row->oid = pg_table_u32(t, CON_OID);
+  row->relation = pg_table_u32(t, CON_RELATION);
+  row->referenced = pg_table_u32(t, CON_REFERENCED);
+  row->index = pg_table_u32(t, CON_INDEX);
+  row->type = pg_table_char(t, CON_TYPE);
+  row->deferrable = pg_table_flag(t, CON_DEFERRABLE);
+  return row->type != 'f' || take_foreign_key(l, t, err);
+}
+
+static bool take_trigger(loader *l, pg_table *t, host_error *err)
+{
+  uint32_t constraint = pg_table_u32(t, 1);
+  if (constraint == 0)
+    return true;
+  pg_trigger_row *row = pg_vec_add(&l->rows->triggers, sizeof(pg_trigger_row));
+  if (row == NULL)
+    return pg_no_memory(err);
+  *row = (pg_trigger_row){.fate = t->fate, .relation = pg_table_u32(t, 0), .constraint = constraint};
+  return true;
 }
 
 static bool take_inherits(loader *l, pg_table *t, host_error *err)
@@ -583,16 +613,22 @@ static bool load_described(loader *l, host_error *err)
 #undef READ
 }
 
-/* Labels are for printing only: a cut-down copy of a data directory may do without this catalog. */
-static bool load_enums(loader *l, host_error *err)
+/*
+ * Labels are for printing only, and triggers tell of pg_constraint only that nothing of it is lost: a cut-down copy of a
+ * data directory may do without these catalogs.
+ */
+static bool load_optional(loader *l, host_error *err)
 {
-  static const char *const wanted[] = {"oid", "enumlabel"};
-  char path[PG_PATH_MAX];
-  if (!catalog_path(path, l, OID_ENUM, "pg_enum", err))
+  static const char *const label[] = {"oid", "enumlabel"};
+  static const char *const trigger[] = {"tgrelid", "tgconstraint"};
+  char enums[PG_PATH_MAX], triggers[PG_PATH_MAX];
+  if (!catalog_path(enums, l, OID_ENUM, "pg_enum", err) ||
+      !catalog_path(triggers, l, OID_TRIGGER, "pg_trigger", err))
     return false;
-  if (access(path, F_OK) != 0 && errno == ENOENT)
-    return true;
-  return read_catalog(l, OID_ENUM, "pg_enum", wanted, 2, take_enum, err);
+  bool no_enums = access(enums, F_OK) != 0 && errno == ENOENT;
+  l->rows->no_triggers = access(triggers, F_OK) != 0 && errno == ENOENT;
+  return (no_enums || read_catalog(l, OID_ENUM, "pg_enum", label, 2, take_enum, err)) &&
+         (l->rows->no_triggers || read_catalog(l, OID_TRIGGER, "pg_trigger", trigger, 2, take_trigger, err));
 }
 
 bool pg_rows_load(pg_rows *rows, pg_pool *pool, const pg_cluster *cluster, const pg_database *database,
@@ -601,7 +637,7 @@ bool pg_rows_load(pg_rows *rows, pg_pool *pool, const pg_cluster *cluster, const
   static const char *const attribute[] = {"atthasmissing", "attmissingval"};
   static const char *const class[] = {"oid",         "relname",        "relnamespace", "relfilenode",  "reltablespace",
                                       "reltoastrelid", "relisshared",  "relpersistence", "relkind",    "relreplident",
-                                      "relispartition", "relrewrite",  "relnatts",     "reloptions"};
+                                      "relispartition", "relrewrite",  "relnatts",     "relhastriggers", "reloptions"};
   memset(rows, 0, sizeof *rows);
   rows->pool = pool;
   loader l = {.rows = rows, .cluster = cluster};
@@ -609,7 +645,7 @@ bool pg_rows_load(pg_rows *rows, pg_pool *pool, const pg_cluster *cluster, const
          pg_relmap_read(&rows->map, rows->directory, cluster->format, err) && load_own_columns(&l, err) &&
          read_catalog(&l, OID_ATTRIBUTE, "pg_attribute", attribute, 2, take_attribute, err) &&
          read_catalog(&l, OID_CLASS, "pg_class", class, sizeof class / sizeof *class, take_class, err) &&
-         load_described(&l, err) && load_enums(&l, err);
+         load_described(&l, err) && load_optional(&l, err);
 }
 
 void pg_rows_free(pg_rows *rows)
@@ -620,6 +656,8 @@ void pg_rows_free(pg_rows *rows)
   pg_vec_free(&rows->types);
   pg_vec_free(&rows->indexes);
   pg_vec_free(&rows->constraints);
+  pg_vec_free(&rows->marks);
+  pg_vec_free(&rows->triggers);
   pg_vec_free(&rows->inherits);
   pg_vec_free(&rows->collations);
   pg_vec_free(&rows->opclasses);

@@ -21,7 +21,7 @@ typedef struct pg_class_row {
   char name[64];
   char kind, persistence, replica_identity;
   int16_t natts;
-  bool shared, partition, user_catalog;
+  bool shared, partition, user_catalog, triggers; /* `triggers` may be true when the last one is gone already */
 } pg_class_row;
 
 typedef struct pg_attribute_row {
@@ -49,6 +49,20 @@ typedef struct pg_constraint_row {
   uint32_t child, parent, parent_index;
   pg_foreign_key key; /* the pointers to relations and index are still missing */
 } pg_constraint_row;
+
+/* Any constraint, foreign keys included: by these pg_constraint is found complete, or not. */
+typedef struct pg_mark_row {
+  pg_fate fate;
+  uint32_t oid, relation, referenced, index;
+  char type; /* p primary key, u unique, x exclusion, f foreign key, c check, t trigger, n not null */
+  bool deferrable;
+} pg_mark_row;
+
+/* A trigger that a constraint owns. */
+typedef struct pg_trigger_row {
+  pg_fate fate;
+  uint32_t relation, constraint;
+} pg_trigger_row;
 
 typedef struct pg_inherits_row {
   pg_fate fate;
@@ -80,12 +94,16 @@ typedef struct pg_rows {
   pg_vec types;       /* of pg_type_row */
   pg_vec indexes;     /* of pg_index_row */
   pg_vec constraints; /* of pg_constraint_row */
+  pg_vec marks;       /* of pg_mark_row */
+  pg_vec triggers;    /* of pg_trigger_row */
   pg_vec inherits;    /* of pg_inherits_row */
   pg_vec collations;  /* of pg_collation_row */
   pg_vec opclasses;   /* of pg_opclass_row */
   pg_vec enums;       /* of pg_enum_row */
   char directory[PG_PATH_MAX]; /* of the database */
   pg_relmap map;               /* of the database */
+  uint32_t new_pages;          /* of pg_constraint: nothing but zeroes */
+  bool no_triggers;            /* pg_trigger is not there */
 } pg_rows;
 
 /* Reads everything. The rows hold memory also if this fails. */
