@@ -4,8 +4,10 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define KEYS 400
 #define TOUCHED 4
@@ -367,6 +369,58 @@ START_TEST(the_host_stops)
 }
 END_TEST
 
+static uint32_t slow(void *user, unsigned worker, uint64_t seq, void *arg)
+{
+  (void)user;
+  (void)worker;
+  (void)seq;
+  (void)arg;
+  const struct timespec wait = {.tv_nsec = 1000000};
+  nanosleep(&wait, NULL);
+  return 0;
+}
+
+/* A stop "as soon as possible" is named by the first transaction that was not applied, in both places. */
+START_TEST(a_stop_has_one_place)
+{
+  rng random = {57};
+  setting s = {.txns = 50, .workers = 2, .window = 100};
+  rig *r = set_up(&s, &random);
+  executor_free(r->ex);
+  host_error err = {""};
+  executor_options options = {.workers = 2};
+  executor_host host = {.apply = slow, .commit = slow, .rollback = slow};
+  ck_assert(executor_new(&r->ex, r->sched, &host, &options, &err));
+  uint64_t seq = 7, applied;
+  uint32_t reason = 7;
+  ck_assert(!executor_stopped(r->ex, &seq, &reason));
+  ck_assert(seq == 0 && reason == 0);
+  for (unsigned i = 0; i < s.txns; i++) {
+    ck_assert_int_eq(twpa_access_set_begin(r->accesses, (i + 1) * 10, 0, 0), TWPA_OK);
+    ck_assert_int_eq(twpa_access_set_access(r->accesses, i, TWPA_MODE_WRITE), TWPA_OK);
+    ck_assert_int_eq(executor_submit(r->ex, &seq, r->accesses, NULL), TWPA_OK);
+  }
+  do {
+    const struct timespec wait = {.tv_nsec = 1000000};
+    nanosleep(&wait, NULL);
+    executor_lock(r->ex);
+    twpa_scheduler_counters n = {.struct_size = TWPA_SCHEDULER_COUNTERS_INIT};
+    ck_assert_int_eq(twpa_scheduler_stats(r->sched, &n), TWPA_OK);
+    applied = n.low_watermark;
+    executor_unlock(r->ex);
+  } while (applied == 0);
+  executor_stop(r->ex, 0);
+  if (!executor_drain(r->ex, &err)) { /* else everything was done before the stop */
+    ck_assert(executor_stopped(r->ex, &seq, &reason));
+    ck_assert_uint_gt(seq, applied);
+    char want[64];
+    snprintf(want, sizeof want, "stopped before transaction %u of 50", (unsigned)seq);
+    ck_assert_str_eq(err.text, want);
+  }
+  clear(r);
+}
+END_TEST
+
 static uint32_t broken(void *user, unsigned worker, uint64_t seq, void *arg)
 {
   (void)user;
@@ -449,6 +503,7 @@ int main(void)
   tcase_add_test(c, with_failures);
   tcase_add_test(c, stops_before_the_hopeless_one);
   tcase_add_test(c, the_host_stops);
+  tcase_add_test(c, a_stop_has_one_place);
   tcase_add_test(c, the_host_breaks);
   tcase_add_test(c, timelines);
   suite_add_tcase(s, c);

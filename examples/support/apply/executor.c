@@ -363,7 +363,7 @@ bool executor_drain(executor *ex, host_error *err)
   if (ex->fatal)
     ok = host_fail(err, "transaction %" PRIu64 ": the host cannot go on", ex->fatal_at);
   else if (n.low_watermark < n.newest)
-    ok = host_fail(err, "stopped before transaction %" PRIu64 " of %" PRIu64, n.stopped_before, n.newest);
+    ok = host_fail(err, "stopped before transaction %" PRIu64 " of %" PRIu64, stopped_before(ex), n.newest);
   pthread_mutex_unlock(&ex->mutex);
   return ok;
 }

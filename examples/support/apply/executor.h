@@ -107,7 +107,11 @@ bool executor_drain(executor *ex, host_error *err);
 /* Stops: nothing from seq on is started or committed any more; 0 means as soon as possible. Does not wait. */
 void executor_stop(executor *ex, uint64_t seq);
 
-/* The first transaction that is not applied and why its last try failed (0: a stop by hand); false without a stop. */
+/*
+ * True after a stop: *seq is the first transaction that is not applied (the same that the text of executor_drain names;
+ * what still runs moves it on until executor_drain returns), *reason why its last try failed (0: a stop by hand). Both
+ * are set in every case; without a stop *seq is 0.
+ */
 bool executor_stopped(executor *ex, uint64_t *seq, uint32_t *reason);
 
 /* The mutex around scheduler, plan and progress, for hosts that need them between submissions (to save progress). */
