@@ -1,4 +1,5 @@
 /* The drawings are well-formed, hold every node, edge and bar, and survive odd input. */
+#include "support/draw/svg.h"
 #include "support/draw/svg_graph.h"
 #include "support/draw/svg_timeline.h"
 #include "support/runner.h"
@@ -130,6 +131,40 @@ START_TEST(timelines)
 }
 END_TEST
 
+/* Bytes that are no UTF-8, or no characters of XML, become U+FFFD; whole characters stay. */
+START_TEST(names_in_other_encodings)
+{
+#define GONE "\xEF\xBF\xBD"
+  static const struct {
+    const char *name, *want;
+  } cases[] = {
+      {"caf\xE9 table", "caf" GONE " table"},
+      {"caf\xC3\xA9", "caf\xC3\xA9"},
+      {"cut \xE2\x82", "cut " GONE GONE},
+      {"euro \xE2\x82\xAC", "euro \xE2\x82\xAC"},
+      {"four \xF0\x9F\x90\x98!", "four \xF0\x9F\x90\x98!"},
+      {"long \xC0\xAF", "long " GONE GONE},
+      {"long \xE0\x80\xAF", "long " GONE GONE GONE},
+      {"half \xED\xA0\x80", "half " GONE GONE GONE},
+      {"far \xF4\x90\x80\x80", "far " GONE GONE GONE GONE},
+      {"none \xEF\xBF\xBF", "none " GONE GONE GONE},
+      {"\xFE\xFF<", GONE GONE "&lt;"},
+      {"before \xE2<", "before " GONE "&lt;"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    svg s;
+    host_error err = {{0}};
+    ck_assert_msg(svg_open(&s, path, 100, 100, cases[i].name, cases[i].name, &err), "%s", err.text);
+    ck_assert_msg(svg_close(&s, &err), "%s", err.text);
+    char want[100];
+    snprintf(want, sizeof want, "<title>%s</title>", cases[i].want);
+    const char *text = read_file();
+    check_well_formed(text);
+    ck_assert_msg(strstr(text, want) != NULL, "case %zu", i);
+  }
+}
+END_TEST
+
 START_TEST(nowhere_to_write)
 {
   host_error err = {{0}};
@@ -146,8 +181,10 @@ int main(void)
   snprintf(path, sizeof path, "/tmp/twpa-draw-%ld.svg", (long)getpid());
   Suite *s = suite_create("draw");
   TCase *tc = tcase_create("all");
+  tcase_set_timeout(tc, 60);
   tcase_add_test(tc, graphs);
   tcase_add_test(tc, timelines);
+  tcase_add_test(tc, names_in_other_encodings);
   tcase_add_test(tc, nowhere_to_write);
   suite_add_tcase(s, tc);
   int status = run_suite(s);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 void svg_put(svg *s, const char *format, ...)
@@ -13,9 +14,36 @@ void svg_put(svg *s, const char *format, ...)
   va_end(args);
 }
 
+/*
+ * Bytes of the UTF-8 character at p that may stand in XML; 0: there is none. Names come from databases of any encoding,
+ * and may have been cut in the middle of a character.
+ */
+static size_t character(const char *p)
+{
+  const unsigned char *u = (const unsigned char *)p;
+  size_t n = u[0] < 0x80 ? 1 : u[0] < 0xC0 ? 0 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : u[0] < 0xF5 ? 4 : 0;
+  if (n < 2)
+    return n;
+  uint32_t code = u[0] & (0xFFu >> (n + 1));
+  for (size_t i = 1; i < n; i++) {
+    if ((u[i] & 0xC0) != 0x80) /* the end of the text too */
+      return 0;
+    code = code << 6 | (u[i] & 0x3Fu);
+  }
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  bool no_character = code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) || code == 0xFFFE || code == 0xFFFF;
+  return code < least[n] || no_character ? 0 : n;
+}
+
 void svg_escaped(svg *s, const char *text)
 {
   for (const char *p = text; *p; p++) {
+    size_t n = character(p);
+    if (n != 1) {
+      fwrite(n > 0 ? p : "\xEF\xBF\xBD", 1, n > 0 ? n : 3, s->file); /* U+FFFD: the character that is not known */
+      p += n > 0 ? n - 1 : 0;
+      continue;
+    }
     if (*p == '<')
       fputs("&lt;", s->file);
     else if (*p == '>')
