@@ -129,7 +129,8 @@ static bool feed_all(loader *l, wal_reader *reader, wal_feed *feed, host_error *
       m->start = record->start;
     m->end = record->end;
     show_progress(l, record->start);
-    ok = wal_feed_record(feed, record, err) && finish_taken(l, err);
+    ok = (wal_feed_record(feed, record, err) && finish_taken(l, err)) ||
+         wal_reader_within(reader, record, err);
   }
   if (l->progress)
     fprintf(stderr, "\r%*s\r", 78, "");

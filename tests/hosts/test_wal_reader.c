@@ -284,6 +284,34 @@ START_TEST(first_page_is_not_the_first)
 }
 END_TEST
 
+/* Who uses a record and cannot go on says in which file it is. */
+START_TEST(a_record_is_in_a_file)
+{
+  wal_maker m;
+  wal_maker_init(&m, format, SEGMENT, BEGIN);
+  while (m.at < BEGIN + SEGMENT + 1000)
+    wal_maker_fill(&m, 3, 5000, 1);
+  const char *dir = wal_test_directory();
+  wal_maker_write(&m, dir);
+  wal_reader *r = open_log(dir, 0);
+  const wal_record *record;
+  host_error err;
+  size_t records = 0;
+  while (wal_reader_next(r, &record, &err) == WAL_GOT) {
+    char name[WAL_MAKER_NAME], want[600];
+    host_fail(&err, "bad");
+    ck_assert(!wal_reader_within(r, record, &err));
+    snprintf(want, sizeof want, "%s/pg_wal/%s: bad", dir, wal_maker_name(name, &m, record->start));
+    ck_assert_str_eq(err.text, want);
+    records++;
+  }
+  ck_assert_uint_gt(records, 200);
+  wal_reader_close(r);
+  wal_maker_free(&m);
+  wal_test_remove(dir);
+}
+END_TEST
+
 int main(void)
 {
   Suite *s = suite_create("wal_reader");
@@ -293,6 +321,7 @@ int main(void)
   tcase_add_loop_test(t, what_is_written_is_read, 0, 6);
   tcase_add_test(t, records_longer_than_segments);
   tcase_add_test(t, first_page_is_not_the_first);
+  tcase_add_test(t, a_record_is_in_a_file);
   suite_add_tcase(s, t);
   return run_suite(s);
 }

@@ -50,6 +50,22 @@ static wal_result fail(wal_reader *r, host_error *err)
   return WAL_FAILED;
 }
 
+/* Name of the file that holds a position, or would hold it; returns name. */
+static char *name_at(char name[WAL_NAME_BYTES], const wal_files *files, twpa_lsn at)
+{
+  uint64_t segment = at / files->segment_bytes;
+  const wal_file *file = wal_files_find(files, segment);
+  return file != NULL ? wal_file_name(name, files, file)
+                      : wal_segment_name(name, files, wal_files_span(files, at)->timeline, segment);
+}
+
+bool wal_reader_within(const wal_reader *r, const wal_record *record, host_error *err)
+{
+  char name[WAL_NAME_BYTES];
+  host_error inner = *err;
+  return host_fail(err, "%.500s/%s: %s", r->pages.files.dir, name_at(name, &r->pages.files, record->start), inner.text);
+}
+
 /* Damage, for certain. */
 static wal_result damaged(wal_reader *r, twpa_lsn at, host_error *err, const char *format, ...)
   __attribute__((format(printf, 4, 5)));
@@ -61,14 +77,8 @@ static wal_result damaged(wal_reader *r, twpa_lsn at, host_error *err, const cha
   va_start(args, format);
   vsnprintf(why, sizeof why, format, args);
   va_end(args);
-  const wal_files *files = &r->pages.files;
-  uint64_t segment = at / files->segment_bytes;
-  const wal_file *file = wal_files_find(files, segment);
-  if (file != NULL)
-    wal_file_name(name, files, file);
-  else
-    wal_segment_name(name, files, wal_files_span(files, at)->timeline, segment);
-  host_fail(err, "%s/%s: damaged WAL at %s: %s", files->dir, name, wal_lsn_text(lsn, at), why);
+  host_fail(err, "%s/%s: damaged WAL at %s: %s", r->pages.files.dir, name_at(name, &r->pages.files, at),
+            wal_lsn_text(lsn, at), why);
   return fail(r, err);
 }
 

@@ -123,6 +123,12 @@ void wal_reader_close(wal_reader *reader); /* NULL is allowed */
 /* The next record, borrowed until the next call. */
 wal_result wal_reader_next(wal_reader *reader, const wal_record **out, host_error *err);
 
+/*
+ * Puts the path of the file that a record begins in before the message, for errors of those who use the record (their
+ * text names its position); false.
+ */
+bool wal_reader_within(const wal_reader *reader, const wal_record *record, host_error *err);
+
 /* Where the next record starts, or would start. */
 twpa_lsn wal_reader_position(const wal_reader *reader);
 /* After WAL_END: why the log ends there ("record length is 0"). */
