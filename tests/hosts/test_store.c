@@ -351,6 +351,70 @@ START_TEST(rollback_leaves_nothing)
 }
 END_TEST
 
+/* Neither does the order know of it: an earlier transaction may do afterwards what the later one tried. */
+START_TEST(rollback_leaves_no_order)
+{
+  store *s = store_new(tables, TABLES);
+  const uint32_t log = LOG;
+  values old = {{number(7), text("seven"), text("?")}};
+  ck_assert_uint_eq(one(s, 1, insert, P, p_row(1, "one", "a")), 0);
+
+  store_txn *t = store_begin(s, 9); /* empties */
+  ck_assert_uint_eq(store_truncate(t, &log, 1), 0);
+  store_rollback(t);
+  ck_assert_uint_eq(one(s, 2, insert, LOG, (values){{number(1)}}), 0);
+
+  t = store_begin(s, 9); /* touches */
+  ck_assert_uint_eq(insert(t, LOG, (values){{number(2)}}), 0);
+  store_rollback(t);
+  t = store_begin(s, 3);
+  ck_assert_uint_eq(store_truncate(t, &log, 1), 0);
+  done(t);
+
+  t = store_begin(s, 9); /* relies on a parent, while another one does that commits */
+  store_txn *other = store_begin(s, 5);
+  ck_assert_uint_eq(insert(t, C, c_row(1, 1, NULL)), 0);
+  ck_assert_uint_eq(store_finish(t), 0);
+  ck_assert_uint_eq(insert(other, C, c_row(2, 1, NULL)), 0);
+  ck_assert_uint_eq(store_finish(other), 0);
+  store_rollback(t);
+  store_commit(other);
+  ck_assert_uint_eq(one_delete(s, 6, C, 2), 0);
+  t = store_begin(s, 4);
+  ck_assert_uint_eq(delete (t, P, 1), STORE_BACKWARDS); /* of the other one */
+  store_rollback(t);
+  ck_assert_uint_eq(one_delete(s, 7, P, 1), 0);
+
+  t = store_begin(s, 9); /* makes a copy of a whole row */
+  ck_assert_uint_eq(insert(t, BAG, old), 0);
+  store_rollback(t);
+  ck_assert_uint_eq(one(s, 4, insert, BAG, old), 0);
+  t = store_begin(s, 5);
+  ck_assert_uint_eq(store_delete(t, BAG, old.v), 0);
+  done(t);
+  store_free(s);
+}
+END_TEST
+
+/* What an open transaction relies on is seen as long as it is open, and when it has committed. */
+START_TEST(open_readers_count)
+{
+  for (int committed = 0; committed <= 1; committed++) {
+    store *s = store_new(tables, TABLES);
+    ck_assert_uint_eq(one(s, 1, insert, P, p_row(1, "one", "a")), 0);
+    store_txn *t = store_begin(s, 9);
+    ck_assert_uint_eq(insert(t, C, c_row(1, 1, NULL)), 0);
+    ck_assert_uint_eq(store_finish(t), 0);
+    if (committed)
+      store_commit(t);
+    ck_assert_uint_eq(one_delete(s, 4, P, 1) & STORE_BACKWARDS, STORE_BACKWARDS);
+    if (!committed)
+      store_commit(t);
+    store_free(s);
+  }
+}
+END_TEST
+
 START_TEST(comparison)
 {
   store *a = store_new(tables, TABLES), *b = store_new(tables, TABLES);
@@ -479,6 +543,8 @@ int main(void)
   tcase_add_test(tc, bags);
   tcase_add_test(tc, deferred_and_transient);
   tcase_add_test(tc, rollback_leaves_nothing);
+  tcase_add_test(tc, rollback_leaves_no_order);
+  tcase_add_test(tc, open_readers_count);
   tcase_add_test(tc, comparison);
   tcase_add_test(tc, seeding);
   tcase_add_test(tc, equality_classes);

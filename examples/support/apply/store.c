@@ -59,10 +59,34 @@ static bool dirty(const store_txn *t, const entry *e)
   return e->owner && e->owner != t;
 }
 
+/* The newest that relies on e or made a copy, open ones included. */
+static uint64_t newest_reader(const entry *e)
+{
+  uint64_t seq = e->read_seq;
+  for (const mark *m = e->readers; m; m = m->next)
+    if (m->txn->seq > seq)
+      seq = m->txn->seq;
+  return seq;
+}
+
+/* The transaction is put on a list of an entry, unless it is there. */
+static void add_mark(store_txn *t, uint32_t kind, uint32_t table, entry *e)
+{
+  mark **list = kind == STEP_READ ? &e->readers : &e->marks, *m = *list;
+  while (m && m->txn != t)
+    m = m->next;
+  if (m)
+    return;
+  m = host_alloc(1, sizeof *m);
+  *m = (mark){.next = *list, .txn = t};
+  *list = m;
+  add_step(t, kind, table)->entry = e;
+}
+
 /* The transaction writes, or only updates, the row behind e, which is not dirty. True: a later one was here before. */
 static bool touch(store_txn *t, uint32_t table, entry *e, bool write)
 {
-  bool backwards = e->touch_seq > t->seq || (write && e->read_seq > t->seq);
+  bool backwards = e->touch_seq > t->seq || (write && newest_reader(e) > t->seq);
   step *st = add_step(t, STEP_ENTRY, table);
   st->entry = e;
   st->write_seq = e->write_seq;
@@ -83,18 +107,8 @@ static void put_marks(store_txn *t, uint32_t table, stored_row *r)
 {
   stored_table *tb = &t->s->tables[table];
   for (uint32_t i = tb->first_fk; i < tb->nmaps; i++) {
-    entry *e = r->links[i].in;
-    if (!e)
-      continue;
-    mark *m = e->marks;
-    while (m && m->txn != t)
-      m = m->next;
-    if (m)
-      continue;
-    m = host_alloc(1, sizeof *m);
-    *m = (mark){.next = e->marks, .txn = t};
-    e->marks = m;
-    add_step(t, STEP_MARK, table)->entry = e;
+    if (r->links[i].in)
+      add_mark(t, STEP_MARK, table, r->links[i].in);
   }
 }
 
@@ -126,11 +140,8 @@ static void put_row(store_txn *t, uint32_t table, stored_row *r, const stored_ro
     if (e && !(old && old->links[i].in == e))
       add_check(t, CHECK_PARENT, table, i - tb->first_fk, e->key, e->len);
   }
-  if (tb->whole_map < tb->nmaps && r->links[tb->whole_map].in) {
-    entry *e = r->links[tb->whole_map].in;
-    if (e->read_seq < t->seq)
-      e->read_seq = t->seq;
-  }
+  if (tb->whole_map < tb->nmaps && r->links[tb->whole_map].in)
+    add_mark(t, STEP_READ, table, r->links[tb->whole_map].in);
 }
 
 /* Every change touches its table. */
@@ -143,8 +154,6 @@ static uint32_t touch_table(store_txn *t, uint32_t table)
     t->touched[table] = true;
     tb->open++;
   }
-  if (tb->touch_seq < t->seq)
-    tb->touch_seq = t->seq;
   if (tb->truncate_seq > t->seq)
     return found(t, STORE_BACKWARDS, tb, NULL, "emptied by a later transaction");
   return 0;
@@ -420,6 +429,7 @@ static uint32_t truncate_locked(store_txn *t, uint32_t table)
     return met | found(t, STORE_DIRTY, tb, NULL, "truncate");
   if (tb->touch_seq > t->seq)
     met |= found(t, STORE_BACKWARDS, tb, NULL, "truncate");
+  add_step(t, STEP_TRUNCATE, table)->truncate_seq = tb->truncate_seq;
   if (tb->truncate_seq < t->seq)
     tb->truncate_seq = t->seq;
   tb->truncating = t;
@@ -475,8 +485,7 @@ static uint32_t check_parent(store_txn *t, const check *c)
     met |= found(t, STORE_NO_PARENT, child, values, fk->name);
   if (e->write_seq > t->seq)
     met |= found(t, STORE_BACKWARDS, child, values, fk->name);
-  if (e->read_seq < t->seq)
-    e->read_seq = t->seq;
+  add_mark(t, STEP_READ, fk->parent, e);
   pthread_mutex_unlock(&parent->lock);
   free(values);
   return met;
@@ -542,9 +551,9 @@ store_txn *store_begin(store *s, uint64_t seq)
   return t;
 }
 
-static void take_mark(store_txn *t, entry *e)
+static void take_mark(store_txn *t, mark **list)
 {
-  for (mark **at = &e->marks; *at; at = &(*at)->next)
+  for (mark **at = list; *at; at = &(*at)->next)
     if ((*at)->txn == t) {
       mark *gone = *at;
       *at = gone->next;
@@ -562,7 +571,7 @@ static void undo_entry(store_txn *t, const step *st)
   e->owner = st->owned ? t : NULL;
 }
 
-static void end_txn(store_txn *t)
+static void end_txn(store_txn *t, bool committed)
 {
   for (uint32_t i = 0; i < t->s->ntables; i++) {
     if (!t->touched[i])
@@ -570,6 +579,8 @@ static void end_txn(store_txn *t)
     stored_table *tb = &t->s->tables[i];
     pthread_mutex_lock(&tb->lock);
     tb->open--;
+    if (committed && tb->touch_seq < t->seq)
+      tb->touch_seq = t->seq;
     if (tb->truncating == t)
       tb->truncating = NULL;
     pthread_mutex_unlock(&tb->lock);
@@ -582,6 +593,13 @@ static void end_txn(store_txn *t)
   free(t);
 }
 
+static void commit_read(store_txn *t, entry *e)
+{
+  take_mark(t, &e->readers);
+  if (e->read_seq < t->seq)
+    e->read_seq = t->seq;
+}
+
 void store_commit(store_txn *t)
 {
   for (size_t i = 0; i < t->nsteps; i++) {
@@ -592,13 +610,15 @@ void store_commit(store_txn *t)
     else if (st->kind == STEP_ENTRY && st->entry->owner == t)
       st->entry->owner = NULL;
     else if (st->kind == STEP_MARK)
-      take_mark(t, st->entry);
+      take_mark(t, &st->entry->marks);
+    else if (st->kind == STEP_READ)
+      commit_read(t, st->entry);
     pthread_mutex_unlock(&t->s->tables[st->table].lock);
   }
   for (size_t i = 0; i < t->nsteps; i++)
     if (t->steps[i].kind == STEP_DETACH)
       store_row_free(t->steps[i].row);
-  end_txn(t);
+  end_txn(t, true);
 }
 
 void store_rollback(store_txn *t)
@@ -614,10 +634,12 @@ void store_rollback(store_txn *t)
       store_attach(tb, st->row, &t->key);
     } else if (st->kind == STEP_ENTRY) {
       undo_entry(t, st);
+    } else if (st->kind == STEP_TRUNCATE) {
+      tb->truncate_seq = st->truncate_seq;
     } else {
-      take_mark(t, st->entry);
+      take_mark(t, st->kind == STEP_READ ? &st->entry->readers : &st->entry->marks);
     }
     pthread_mutex_unlock(&tb->lock);
   }
-  end_txn(t);
+  end_txn(t, false);
 }

@@ -136,7 +136,7 @@ uint32_t store_finish(store_txn *t);
 /* One line about the first finding of the newest call that returned not 0, such as "row missing: public.t (id 7)". */
 const char *store_txn_detail(const store_txn *t);
 
-/* The end of a transaction: what it did stays, or is undone. Both free t. */
+/* The end of a transaction: what it did stays, or is undone, its place in the order included. Both free t. */
 void store_commit(store_txn *t);
 void store_rollback(store_txn *t);
 

@@ -33,10 +33,11 @@ struct entry {
   uint32_t len;
   uint64_t write_seq; /* newest transaction that made, removed or moved a stored_row */
   uint64_t touch_seq; /* newest that did that or updated the stored_row */
-  uint64_t read_seq;  /* newest that relies on it being there, or (whole rows) that made a copy */
+  uint64_t read_seq;  /* newest committed one that relies on it being there, or (whole rows) that made a copy */
   store_txn *owner;   /* open transaction that touched it */
   bool owner_wrote;
-  struct mark *marks; /* foreign keys: open transactions that changed children */
+  struct mark *marks;   /* foreign keys: open transactions that changed children */
+  struct mark *readers; /* open transactions that count for read_seq once they commit */
   unsigned char key[];
 };
 
@@ -70,7 +71,8 @@ typedef struct stored_table {
   stored_row *first;
   uint64_t nrows;
   pthread_mutex_t lock;
-  uint64_t touch_seq, truncate_seq;
+  uint64_t touch_seq;    /* newest committed one that touched it */
+  uint64_t truncate_seq; /* newest one that emptied it, `truncating` included */
   store_txn *truncating; /* open transaction that emptied it */
   uint32_t open;         /* open transactions that touched it */
   bool *referenced;      /* per index: by a foreign key */
@@ -96,14 +98,14 @@ struct store_seeds {
 };
 
 /* One step of a transaction, for undoing it. */
-enum { STEP_ATTACH, STEP_DETACH, STEP_ENTRY, STEP_MARK };
+enum { STEP_ATTACH, STEP_DETACH, STEP_ENTRY, STEP_MARK, STEP_READ, STEP_TRUNCATE };
 
 typedef struct step {
   uint32_t kind; /* STEP_... */
   uint32_t table;
   stored_row *row;     /* STEP_ATTACH, STEP_DETACH */
-  entry *entry; /* STEP_ENTRY: with what it was before; STEP_MARK */
-  uint64_t write_seq, touch_seq;
+  entry *entry; /* STEP_ENTRY: with what it was before; STEP_MARK, STEP_READ */
+  uint64_t write_seq, touch_seq, truncate_seq; /* as they were: STEP_ENTRY, STEP_TRUNCATE */
   bool owned, owner_wrote;
 } step;
 
