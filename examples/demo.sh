@@ -30,9 +30,11 @@ rm -rf $build/pg15-sample $build/svg
 (cd $build && cmake -E tar xf ../../examples/sample/pg15-sample.tar.xz) || fail "the sample could not be unpacked"
 mkdir -p $build/svg
 
-say "$replay -D $build/pg15-sample/data --svg $build/svg $*"
+# A store in memory takes no time: the pauses stand for the round trips to a target.
+set -- -D $build/pg15-sample/data --svg $build/svg --delay 100 "$@"
+say "$replay $*"
 echo
-"$replay" -D $build/pg15-sample/data --svg $build/svg "$@" || fail "twpa-replay failed (status $?)"
+"$replay" "$@" || fail "twpa-replay failed (status $?)"
 echo
 say "drawings, to be opened in a browser:"
 for f in "$PWD/$build"/svg/*.svg; do

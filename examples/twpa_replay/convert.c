@@ -8,20 +8,21 @@
 
 #include "support/memory.h"
 #include "support/wal/wal_files.h"
+#include "support/wal/wal_records.h"
 
 #include "twpa_replay/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define INVAL_BYTES 16u
-#define INVAL_RELCACHE (-2)
+#define INVAL_RELATION (-2)
 
 typedef struct conversion {
   replay_model *m;
   twpa_txn *txn;
   replay_change *changes;
   size_t n, cap;
+  twpa_lsn all_changed; /* its final LSN, once it has a barrier on the whole database */
 } conversion;
 
 static replay_change *place(conversion *c, uint32_t op, uint32_t table, twpa_lsn lsn)
@@ -211,33 +212,51 @@ static void convert_truncate(conversion *c, const twpa_change *change)
     skip(c, add_change(c, REPLAY_TRUNCATE, REPLAY_NO_TABLE, change->lsn), REPLAY_NO_RELATION);
 }
 
-static bool has_ddl(const conversion *c, uint32_t table)
+/* A barrier, unless this transaction has it already. */
+static void add_ddl(conversion *c, uint32_t table, twpa_lsn lsn)
 {
-  for (size_t i = 0; i < c->n; i++)
-    if (c->changes[i].op == REPLAY_DDL && c->changes[i].table == table)
-      return true;
-  return false;
+  twpa_lsn *mark = table == REPLAY_NO_TABLE ? &c->all_changed : &c->m->tables[table].ddl_in;
+  if (*mark == twpa_txn_final_lsn(c->txn))
+    return;
+  *mark = twpa_txn_final_lsn(c->txn);
+  add_change(c, REPLAY_DDL, table, lsn);
 }
 
 /* Messages to caches: one about a relation means that its schema, or something near it, has changed. */
 static void convert_invalidation(conversion *c, const twpa_change *change)
 {
-  const unsigned char *p = change->content.data;
-  for (size_t at = 0; at + INVAL_BYTES <= change->content.len; at += INVAL_BYTES) {
-    if ((int8_t)p[at] != INVAL_RELCACHE)
+  wal_list list = {change->content.data, (uint32_t)(change->content.len / WAL_INVAL_BYTES)};
+  for (uint32_t i = 0; i < list.count; i++) {
+    wal_inval v = wal_list_inval(list, i);
+    if (v.type != INVAL_RELATION || v.database != c->m->database->oid)
       continue;
-    uint32_t database = pg_u32(p + at + 4), oid = pg_u32(p + at + 8), table = REPLAY_NO_TABLE;
-    if (database != c->m->database->oid)
+    if (!v.object) {
+      add_ddl(c, REPLAY_NO_TABLE, change->lsn);
       continue;
-    if (oid) {
-      const pg_relation *r = pg_catalog_by_oid(c->m->catalog, oid, change->lsn);
-      if (!r || r->kind != 'r' || r->system_catalog || !r->logically_logged)
-        continue;
-      table = replay_table_of(c->m, r);
     }
-    if (!has_ddl(c, table))
-      add_change(c, REPLAY_DDL, table, change->lsn);
+    const pg_relation *r = pg_catalog_by_oid(c->m->catalog, v.object, change->lsn);
+    if (r && r->kind == 'r' && !r->system_catalog && r->logically_logged)
+      add_ddl(c, replay_table_of(c->m, r), change->lsn);
   }
+}
+
+/* TRUNCATE gives a table a new file, of which the caches are told as well: that is no change of its schema. */
+static void drop_ddl_of_truncates(conversion *c)
+{
+  size_t kept = 0;
+  twpa_lsn now = twpa_txn_final_lsn(c->txn);
+  for (size_t i = 0; i < c->n; i++)
+    for (uint32_t k = 0; k < c->changes[i].ntables; k++)
+      c->m->tables[c->changes[i].tables[k]].truncated_in = now;
+  for (size_t i = 0; i < c->n; i++) {
+    const replay_change *x = &c->changes[i];
+    if (x->op == REPLAY_DDL && x->table != REPLAY_NO_TABLE &&
+        c->m->tables[x->table].truncated_in == now)
+      c->m->counts.ops[REPLAY_DDL]--;
+    else
+      c->changes[kept++] = *x;
+  }
+  c->n = kept;
 }
 
 bool replay_convert(replay_model *m, twpa_txn *txn, host_error *err)
@@ -262,7 +281,9 @@ bool replay_convert(replay_model *m, twpa_txn *txn, host_error *err)
                      (unsigned long long)twpa_txn_xid(txn),
                      wal_lsn_text(at, twpa_txn_final_lsn(txn)), twpa_status_text(st));
   }
+  drop_ddl_of_truncates(&c);
   if (!c.n) {
+    free(c.changes);
     m->counts.empty++;
     return true;
   }

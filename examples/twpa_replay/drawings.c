@@ -44,7 +44,7 @@ static void describe_txn(char *out, size_t cap, const replay_model *m, const rep
   char at[WAL_LSN_BYTES];
   size_t n = (size_t)snprintf(out, cap, "transaction %u (xid %llu), commit at %s", seq,
                               (unsigned long long)txn->xid, wal_lsn_text(at, txn->commit_lsn));
-  static const char *const ops[] = {"", "insert", "update", "delete", "truncate", "schema change"};
+  static const char *const ops[] = {"", "insert", "update", "delete", "truncate", "catalog change"};
   for (uint32_t i = 0; i < txn->nchanges && i < 12 && n + 1 < cap; i++) {
     const replay_change *c = &txn->changes[i];
     n += (size_t)snprintf(out + n, cap - n, "\n%s %s", ops[c->op],

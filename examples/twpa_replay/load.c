@@ -121,7 +121,7 @@ static bool feed_all(loader *l, wal_reader *reader, wal_feed *feed, host_error *
   wal_result result = WAL_GOT;
   replay_model *m = l->m;
   bool ok = true;
-  snprintf(m->end_reason, sizeof m->end_reason, "--to");
+  snprintf(m->end_reason, sizeof m->end_reason, "as asked for by --to");
   while (ok && (result = wal_reader_next(reader, &record, err)) == WAL_GOT) {
     if (l->o->to && record->start > l->o->to)
       break;
@@ -166,7 +166,12 @@ static bool decode(loader *l, host_error *err)
     m->counts.other_database = s.other_commits;
     m->counts.rolled_back = s.aborts;
     m->counts.below_logical = s.below_logical;
-    if (!s.start_lsn)
+    if (!s.start_lsn && s.below_logical)
+      ok = host_fail(err,
+                     "%s: wal_level was below logical when this WAL was written (%llu commits): "
+                     "its rows cannot be decoded",
+                     m->cluster->path, (unsigned long long)s.below_logical);
+    else if (!s.start_lsn)
       ok = host_fail(err,
                      "%s: the WAL up to %s holds no record of running transactions to begin with",
                      m->cluster->path, l->o->to ? "--to" : "its end");

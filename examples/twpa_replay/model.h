@@ -56,6 +56,8 @@ typedef struct replay_table {
   uint64_t changes;
   uint64_t skipped[REPLAY_SKIPS];
   bool loose;
+  twpa_lsn ddl_in,
+      truncated_in; /* the newest transaction that changed its schema, or emptied it: its final LSN */
   twpa_relation *planned; /* as the plan knows it */
 } replay_table;
 

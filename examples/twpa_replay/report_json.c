@@ -109,7 +109,7 @@ static void put_speedups(FILE *out, const char *name, const replay_plan *p, int 
 static const char *op_name(uint32_t op)
 {
   static const char *const names[] = {NULL,     "insert",   "update",
-                                      "delete", "truncate", "schema change"};
+                                      "delete", "truncate", "catalog change"};
   return op < sizeof names / sizeof *names ? names[op] : NULL;
 }
 
@@ -166,6 +166,7 @@ void replay_print_json(const replay_report *r, FILE *out)
   put_number(out, "retries", x->retries);
   put_number(out, "seeded_rows", x->seeded_rows);
   put_number(out, "seeded_parents", x->seeded_parents);
+  put_number(out, "constraints_unchecked", r->model->constraints_unchecked);
   put_number(out, "rows", x->difference.rows / 2);
   put_number(out, "order_violations", x->violations.count);
   put_findings(out, "order_violations", &x->violations);

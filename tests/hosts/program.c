@@ -35,32 +35,72 @@ static int scratch_file(void)
   return fd;
 }
 
+static char **copy_args(const char *const *argv)
+{
+  char **args = calloc(32, sizeof *args);
+  ck_assert(args != NULL);
+  for (size_t n = 0; argv[n] && n < 31; n++)
+    args[n] = strdup(argv[n]);
+  return args;
+}
+
+/* The child's side: never returns. */
+static void become(const char *const *argv, int out, int err)
+{
+  char **args = copy_args(argv);
+  dup2(out, STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  execv(args[0], args);
+  _exit(127);
+}
+
+static int wait_for(pid_t pid)
+{
+  int status;
+  ck_assert(waitpid(pid, &status, 0) == pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
 program_run program(const char *const *argv)
 {
   program_run r = {0};
   int out = scratch_file(), err = scratch_file();
   pid_t pid = fork();
   ck_assert(pid >= 0);
-  if (!pid) {
-    char *args[32];
-    size_t n = 0;
-    for (; argv[n] && n < 31; n++)
-      args[n] = strdup(argv[n]);
-    args[n] = NULL;
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    execv(args[0], args);
-    _exit(127);
-  }
-  int status;
-  ck_assert(waitpid(pid, &status, 0) == pid);
-  r.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  if (!pid)
+    become(argv, out, err);
+  r.status = wait_for(pid);
   r.out = slurp(out, NULL);
   r.err = slurp(err, NULL);
   for (const char *p = r.err; *p; p++)
     r.err_lines += *p == '\n';
   close(out);
   close(err);
+  return r;
+}
+
+program_run program_on_terminal(const char *const *argv)
+{
+  program_run r = {0};
+  int out = scratch_file(), master = posix_openpt(O_RDWR | O_NOCTTY);
+  ck_assert_msg(master >= 0 && !grantpt(master) && !unlockpt(master), "no pseudo-terminal");
+  int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+  ck_assert(slave >= 0);
+  pid_t pid = fork();
+  ck_assert(pid >= 0);
+  if (!pid)
+    become(argv, out, slave);
+  close(slave);
+  size_t len = 0;
+  r.err = calloc(1, 1u << 20);
+  ck_assert(r.err != NULL);
+  for (ssize_t got;
+       len < (1u << 20) - 1 && (got = read(master, r.err + len, (1u << 20) - 1 - len)) > 0;)
+    len += (size_t)got;
+  r.status = wait_for(pid);
+  r.out = slurp(out, NULL);
+  close(out);
+  close(master);
   return r;
 }
 

@@ -14,6 +14,8 @@ typedef struct program_run {
 
 /* Runs argv (NULL at the end; argv[0] is a path) and waits. Free with program_free. */
 program_run program(const char *const *argv);
+/* The same with stderr on a terminal; err_lines is not counted. */
+program_run program_on_terminal(const char *const *argv);
 void program_free(program_run *r);
 
 /* Whether text is one well-formed JSON value. */

@@ -1,7 +1,11 @@
 /* twpa-replay as a user meets it: what it prints, and what it says when something is wrong. */
 #include "hosts/expected.h"
 #include "hosts/program.h"
+#include "support/pg/pg_cluster.h"
 #include "support/runner.h"
+#include "support/wal/crc32c.h"
+#include "support/wal/wal_files.h"
+#include "support/wal/wal_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +74,7 @@ START_TEST(report)
   for (const char *p = r.out, *q; *p; p = q + 1) {
     q = strchr(p, '\n');
     if (strncmp(p, "Source", 6) != 0) /* the path may be long */
-      ck_assert_msg(q - p <= 100, "too wide: %.*s", (int)(q - p), p);
+      ck_assert_msg(q - p <= 80, "too wide: %.*s", (int)(q - p), p);
   }
   program_free(&r);
 }
@@ -78,6 +82,21 @@ END_TEST
 
 START_TEST(json)
 {
+  /* all of these at the top level, numbers that are not 0 first */
+  static const char *const also[] = {"order_violations",
+                                     "retries",
+                                     "serial_findings",
+                                     "seeded_rows",
+                                     "parallel_ms",
+                                     "serial_ms",
+                                     "plan_ms",
+                                     "workers",
+                                     "rolled_back",
+                                     "rows",
+                                     "work",
+                                     "left_out_open_at_start",
+                                     "seeded_parents",
+                                     "constraints_unchecked"};
   static const char *const names[] = {"transactions", "changes",     "keys",         "edges",
                                       "barriers",     "parallelism", "critical_path"};
   char data[1024];
@@ -88,6 +107,11 @@ START_TEST(json)
   ck_assert_msg(is_json(r.out), "%s", r.out);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     ck_assert(json_number(r.out, names[i]) > 0);
+  for (size_t i = 0; i < sizeof also / sizeof *also; i++)
+    json_number(r.out, also[i]);
+  ck_assert_ptr_nonnull(strstr(r.out, "\"edges_by_kind\": {\"write-write\": "));
+  ck_assert_ptr_nonnull(strstr(r.out, "\"fallbacks\": {\""));
+  ck_assert_ptr_nonnull(strstr(r.out, "\"speedup_by_workers_commit_order\": {\"1\": 1.000, "));
   ck_assert(json_number(r.out, "transactions") > 1000);
   ck_assert(json_number(r.out, "parallelism") > 1);
   ck_assert(json_number(r.out, "order_violations") == 0);
@@ -198,7 +222,14 @@ static void cut_to_nothing(unsigned char *content, size_t *size)
   *size = 0;
 }
 
-/* The name of the n-th WAL segment of the sample. */
+static const char *segment(unsigned n);
+
+static bool segment_exists(unsigned n)
+{
+  return *segment(n) != 0;
+}
+
+/* The name of the n-th WAL segment of the sample; "" if there are not so many. */
 static const char *segment(unsigned n)
 {
   static char name[64];
@@ -210,8 +241,12 @@ static const char *segment(unsigned n)
     if (access(path, R_OK) == 0 && found++ == n)
       return name;
   }
-  ck_abort_msg("there are only %u segments", found);
-  return NULL;
+  return "";
+}
+
+static void garbage_page(unsigned char *content, size_t *size)
+{
+  memset(content, 0x5A, *size < 8192 ? *size : 8192);
 }
 
 START_TEST(bad_directories)
@@ -257,6 +292,124 @@ START_TEST(bad_wal)
   copy_remove(middle);
   fails_with(ARGS("-D", dir), SAYS("pg_wal/", "damaged WAL at 0/", "missing"));
   copy_free();
+}
+END_TEST
+
+/* A record of the sample that lies on one page. */
+typedef struct place {
+  char file[64];
+  char lsn[24];
+  size_t offset, len;
+} place;
+
+/* The n-th record of a kind, whole on one page or (cut) going on on the next one. */
+static place find_record(unsigned rmgr, unsigned n, bool cut)
+{
+  place found = {.len = 0};
+  char data[1024];
+  pg_cluster *cluster;
+  wal_reader *reader;
+  const wal_record *r;
+  host_error err = {""};
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  ck_assert_msg(pg_cluster_open(&cluster, data, &err), "%s", err.text);
+  wal_reader_options o = wal_reader_options_of(cluster->path, &cluster->control);
+  ck_assert_msg(wal_reader_open(&reader, &o, &err), "%s", err.text);
+  while (!found.len) {
+    ck_assert_int_eq(wal_reader_next(reader, &r, &err), WAL_GOT);
+    bool crosses = r->start / WAL_PAGE_BYTES != (r->end - 1) / WAL_PAGE_BYTES;
+    if (r->rmgr != rmgr || crosses != cut || n-- > 0)
+      continue;
+    char path[WAL_PATH_BYTES];
+    found.offset = r->start % wal_reader_segment_bytes(reader);
+    found.len = r->total_len;
+    snprintf(found.file, sizeof found.file, "pg_wal/%s",
+             strrchr(wal_reader_path(path, reader, r->start), '/') + 1);
+    wal_lsn_text(found.lsn, r->start);
+  }
+  wal_reader_close(reader);
+  pg_cluster_close(cluster);
+  return found;
+}
+
+/* What a newer server, or a damaged one, could write: a record that is whole, and of a kind that nobody knows. */
+START_TEST(unknown_records)
+{
+  static const struct {
+    unsigned rmgr, info;
+  } cases[] = {{WAL_RM_STANDBY, 0x70}, {WAL_RM_XACT, 0x70}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    place at = find_record(cases[i].rmgr, 3, false);
+    const char *dir = copy_tree(sample_path("pg15-sample"));
+    size_t size;
+    unsigned char *content = copy_open(at.file, &size), *record = content + at.offset;
+    record[16] = (unsigned char)((record[16] & 0x0F) | cases[i].info);
+    uint32_t crc = ~crc32c_add(crc32c_add(CRC32C_BEGIN, record + 24, at.len - 24), record, 20);
+    memcpy(record + 20, &crc, 4);
+    copy_close(at.file, content, size);
+    fails_with(ARGS("-D", dir), SAYS(at.file, at.lsn, "unknown operation"));
+    copy_free();
+  }
+}
+END_TEST
+
+/* The log ends where a record goes on on a page that is empty, with nothing behind it. */
+START_TEST(end_in_mid_record)
+{
+  place at = find_record(WAL_RM_HEAP, 40, true);
+  const char *dir = copy_tree(sample_path("pg15-sample"));
+  size_t size, page = (at.offset / WAL_PAGE_BYTES + 1) * WAL_PAGE_BYTES;
+  unsigned char *content = copy_open(at.file, &size);
+  memset(content + page, 0, size - page);
+  copy_close(at.file, content, size);
+  for (unsigned i = 0; i < 20; i++)
+    if (segment_exists(i) && strcmp(segment(i), at.file) > 0)
+      copy_remove(segment(i));
+  fails_with(ARGS("-D", dir), SAYS(at.file, at.lsn));
+  copy_free();
+}
+END_TEST
+
+/* Catalogs that are not there, or are not pages of a catalog. */
+START_TEST(bad_catalogs)
+{
+  char data[1024], file[128], oid[16] = "";
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  pg_cluster *cluster;
+  const pg_database *database;
+  host_error err = {""};
+  ck_assert_msg(pg_cluster_open(&cluster, data, &err), "%s", err.text);
+  ck_assert_msg(pg_cluster_database(&database, cluster, "sample", &err), "%s", err.text);
+  snprintf(oid, sizeof oid, "%u", database->oid);
+  pg_cluster_close(cluster);
+  snprintf(file, sizeof file, "base/%s/pg_filenode.map", oid);
+  const char *dir = copy_tree(data);
+  copy_remove(file);
+  fails_with(ARGS("-D", dir), SAYS("pg_filenode.map"));
+  copy_free();
+  spoiled(file, flip_early, SAYS("pg_filenode.map"));
+  snprintf(file, sizeof file, "base/%s/1259", oid); /* pg_class, unless it was rewritten */
+  spoiled(file, garbage_page, SAYS("1259"));
+  spoiled(file, cut_short, SAYS("1259"));
+  dir = copy_tree(data);
+  copy_remove(file);
+  fails_with(ARGS("-D", dir), SAYS("1259"));
+  copy_free();
+}
+END_TEST
+
+/* Progress is for people: only on a terminal, and wiped away at the end. */
+START_TEST(progress)
+{
+  char data[1024];
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  program_run r = program_on_terminal(ARGS("-D", data, "--json"));
+  ck_assert_msg(r.status == 0, "%s", r.err);
+  ck_assert_ptr_nonnull(strstr(r.err, "reading WAL 0/"));
+  ck_assert(is_json(r.out));
+  ck_assert_int_eq(r.err[strlen(r.err) - 1], '\r');
+  ck_assert_ptr_null(strchr(r.err, '\n'));
+  program_free(&r);
 }
 END_TEST
 
@@ -319,6 +472,10 @@ int main(void)
   tcase_add_test(tc, bad_directories);
   tcase_add_test(tc, bad_files);
   tcase_add_test(tc, bad_wal);
+  tcase_add_test(tc, unknown_records);
+  tcase_add_test(tc, end_in_mid_record);
+  tcase_add_test(tc, bad_catalogs);
+  tcase_add_test(tc, progress);
   tcase_add_test(tc, damaged_copies);
   suite_add_tcase(s, tc);
   return run_suite(s);

@@ -1,7 +1,8 @@
 /*
  * Layered drawing of a graph. Depth gives the column. An edge over several columns gets a waypoint in each column
  * between, which takes part in the ordering like a node. Columns are sorted by the mean position of neighbours, a few
- * times forth and back, the best order seen wins. An edge that a longer way implies is drawn thin.
+ * times forth and back, the best order seen wins. An edge that a longer way implies is drawn thin. Nodes without any edge
+ * stand below, in rows.
  */
 #include "support/draw/svg_graph.h"
 
@@ -37,6 +38,9 @@ typedef struct layout {
   uint32_t **layers; /* spot numbers, in order */
   uint32_t *counts;
   bool *implied; /* per edge */
+  bool *lone;    /* per node: without any edge */
+  uint32_t nlone;
+  double lone_y; /* the line that says so */
   double width, height;
 } layout;
 
@@ -44,6 +48,7 @@ typedef struct layout {
 #define NODE_H 30.0
 #define STEP_X 96.0
 #define STEP_Y 42.0
+#define LONE_X 66.0
 #define WAYPOINT_Y 16.0
 #define TOP 84.0
 #define LEFT 32.0
@@ -63,6 +68,20 @@ static void find_depths(layout *l)
   for (uint32_t i = 0; i < g->nnodes; i++)
     if (l->spots[i].layer + 1 > l->nlayers)
       l->nlayers = l->spots[i].layer + 1;
+  l->lone = host_alloc(g->nnodes, sizeof *l->lone);
+  l->nlone = g->nnodes;
+  memset(l->lone, 1, g->nnodes);
+  for (uint32_t e = 0; e < g->nedges; e++)
+    for (int end = 0; end < 2; end++) {
+      bool *lone = &l->lone[end ? g->edges[e].to : g->edges[e].from];
+      l->nlone -= *lone;
+      *lone = false;
+    }
+}
+
+static bool is_lone(const layout *l, size_t i)
+{
+  return i < l->g->nnodes && l->lone[i];
 }
 
 /* An edge is implied if its target can be reached without it. */
@@ -109,13 +128,15 @@ static void fill_layers(layout *l)
   l->layers = host_alloc(l->nlayers, sizeof *l->layers);
   l->counts = host_alloc(l->nlayers, sizeof *l->counts);
   for (size_t i = 0; i < l->nspots; i++)
-    l->counts[l->spots[i].layer]++;
+    l->counts[l->spots[i].layer] += !is_lone(l, i);
   for (uint32_t k = 0; k < l->nlayers; k++) {
     l->layers[k] = host_alloc(l->counts[k], sizeof **l->layers);
     l->counts[k] = 0;
   }
   for (size_t i = 0; i < l->nspots; i++) {
     uint32_t k = l->spots[i].layer;
+    if (is_lone(l, i))
+      continue;
     l->spots[i].place = l->counts[k];
     l->layers[k][l->counts[k]++] = (uint32_t)i;
   }
@@ -263,9 +284,71 @@ static void wish(layout *l, bool forth)
   free(n);
 }
 
+/* What a spot or an edge covers of the height. */
+typedef struct band {
+  double from, to;
+} band;
+
+static int by_from(const void *a, const void *b)
+{
+  const band *x = a, *y = b;
+  return (x->from > y->from) - (x->from < y->from);
+}
+
+static band band_of(const spot *a, const spot *b)
+{
+  double ha = height_of(a) / 2, hb = height_of(b) / 2;
+  return (band){.from = a->y - ha < b->y - hb ? a->y - ha : b->y - hb, .to = a->y + ha > b->y + hb ? a->y + ha : b->y + hb};
+}
+
+/* Moves parts that nothing connects together, so that no height is left empty. Returns the height. */
+static double close_gaps(layout *l)
+{
+  size_t n = 0;
+  band *bands = host_alloc(l->npieces + 1, sizeof *bands);
+  double *up = host_alloc(l->npieces + 1, sizeof *up), bottom = 0;
+  for (size_t p = 0; p < l->npieces; p++)
+    bands[n++] = band_of(&l->spots[l->pieces[p].from], &l->spots[l->pieces[p].to]);
+  if (n)
+    qsort(bands, n, sizeof *bands, by_from);
+  for (size_t i = 0; i < n; i++) {
+    double before = i ? up[i - 1] : 0;
+    up[i] = !i ? bands[0].from - TOP : bands[i].from > bottom ? before + (bands[i].from - bottom) : before;
+    bottom = !i || bands[i].to > bottom ? bands[i].to : bottom;
+  }
+  for (size_t s = 0; s < l->nspots; s++) {
+    if (is_lone(l, s))
+      continue;
+    double from = l->spots[s].y - height_of(&l->spots[s]) / 2, shift = 0;
+    for (size_t i = 0; i < n && bands[i].from <= from + 0.001; i++)
+      shift = up[i];
+    l->spots[s].y -= shift;
+  }
+  double height = n ? bottom - up[n - 1] - TOP : 0;
+  free(bands);
+  free(up);
+  return height;
+}
+
+/* Nodes without edges, in rows below the others. Returns their height. */
+static double place_lone(layout *l, double top)
+{
+  uint32_t per_row = (uint32_t)((l->width - 2 * LEFT - NODE_W) / LONE_X) + 1, n = 0;
+  if (!l->nlone)
+    return 0;
+  l->lone_y = top + 18;
+  for (uint32_t i = 0; i < l->g->nnodes; i++) {
+    if (!l->lone[i])
+      continue;
+    l->spots[i].x = LEFT + n % per_row * LONE_X + NODE_W / 2;
+    l->spots[i].y = l->lone_y + 12 + n / per_row * STEP_Y + STEP_Y / 2;
+    n++;
+  }
+  return 30 + ((n - 1) / per_row + 1) * STEP_Y;
+}
+
 static void place_spots(layout *l)
 {
-  double lowest = 1e9, highest = 0;
   for (uint32_t k = 0; k < l->nlayers; k++) {
     double y = 0;
     for (uint32_t i = 0; i < l->counts[k]; i++) {
@@ -281,17 +364,12 @@ static void place_spots(layout *l)
       wish(l, forth);
       settle_layer(l, forth ? step : l->nlayers - 1 - step);
     }
-  for (size_t i = 0; i < l->nspots; i++) {
-    double half = height_of(&l->spots[i]) / 2;
-    lowest = l->spots[i].y - half < lowest ? l->spots[i].y - half : lowest;
-    highest = l->spots[i].y + half > highest ? l->spots[i].y + half : highest;
-  }
-  for (size_t i = 0; i < l->nspots; i++)
-    l->spots[i].y += TOP - lowest;
+  double height = close_gaps(l);
   l->width = 2 * LEFT + (l->nlayers ? l->nlayers - 1 : 0) * STEP_X + NODE_W;
   if (l->width < 780)
     l->width = 780;
-  l->height = TOP + (l->nspots ? highest - lowest : 0) + 74;
+  height += place_lone(l, TOP + height);
+  l->height = TOP + height + 74;
 }
 
 static void draw_edges(svg *s, const layout *l, bool implied)
@@ -317,6 +395,8 @@ static void draw_edges(svg *s, const layout *l, bool implied)
 
 static void draw_nodes(svg *s, const layout *l)
 {
+  if (l->nlone)
+    svg_text(s, 24, l->lone_y, 12, "start", SVG_GREY, "Without dependencies in this window:");
   for (uint32_t i = 0; i < l->g->nnodes; i++) {
     const spot *sp = &l->spots[i];
     const svg_graph_node *n = &l->g->nodes[i];
@@ -389,5 +469,6 @@ bool svg_graph_write(const svg_graph *graph, const char *path, host_error *err)
   free(l.spots);
   free(l.pieces);
   free(l.implied);
+  free(l.lone);
   return ok;
 }

@@ -266,6 +266,16 @@ static bool feed_message(step *s)
   return queue(s, &change);
 }
 
+/* What the transaction has changed in catalogs, in the words of the server's caches. */
+static bool feed_invalidations(const step *s)
+{
+  const wal_list *list = &s->content->as.invalidations;
+  if (s->rec.xid < TWPA_XID_FIRST_NORMAL || left_out(s) || list->count == 0)
+    return touch(s);
+  twpa_change change = {.kind = TWPA_INVALIDATION, .content = {list->data, (size_t)list->count * WAL_INVAL_BYTES}};
+  return queue(s, &change);
+}
+
 /* --- ends of transactions ----------------------------------------------------------------------------------------- */
 
 static bool end_of(const step *s, twpa_commit *out)
@@ -361,6 +371,8 @@ static bool feed_content(step *s)
     return feed_truncate(s);
   case WAL_MESSAGE:
     return feed_message(s);
+  case WAL_INVALIDATIONS:
+    return feed_invalidations(s);
   case WAL_COMMIT:
   case WAL_COMMIT_PREPARED:
     return feed_commit(s);

@@ -13,7 +13,9 @@
  * How rows come out
  *   As images of stored rows (pg_tuple.h): twpa_change.old_row and new_row. An old row may be the whole row or the key
  *   with NULL in all other columns; the replica identity of the relation tells which. Rows of toast relations come as
- *   TWPA_TOAST_CHUNK. A truncate has the oids of the relations.
+ *   TWPA_TOAST_CHUNK. A truncate has the oids of the relations. What a transaction has changed in catalogs comes as
+ *   TWPA_INVALIDATION at its place: messages to the server's caches, of all databases, to be read with wal_list_inval;
+ *   so a transaction that has changed nothing else comes out as well.
  *
  * Prepared transactions come out when they are committed.
  *

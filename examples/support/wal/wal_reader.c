@@ -50,20 +50,25 @@ static wal_result fail(wal_reader *r, host_error *err)
   return WAL_FAILED;
 }
 
-/* Name of the file that holds a position, or would hold it; returns name. */
-static char *name_at(char name[WAL_NAME_BYTES], const wal_files *files, twpa_lsn at)
+char *wal_reader_path(char buf[WAL_PATH_BYTES], const wal_reader *r, twpa_lsn lsn)
 {
-  uint64_t segment = at / files->segment_bytes;
+  char name[WAL_NAME_BYTES];
+  const wal_files *files = &r->pages.files;
+  uint64_t segment = lsn / files->segment_bytes;
   const wal_file *file = wal_files_find(files, segment);
-  return file != NULL ? wal_file_name(name, files, file)
-                      : wal_segment_name(name, files, wal_files_span(files, at)->timeline, segment);
+  if (file != NULL)
+    wal_file_name(name, files, file);
+  else
+    wal_segment_name(name, files, wal_files_span(files, lsn)->timeline, segment);
+  snprintf(buf, WAL_PATH_BYTES, "%s/%s", files->dir, name);
+  return buf;
 }
 
 bool wal_reader_within(const wal_reader *r, const wal_record *record, host_error *err)
 {
-  char name[WAL_NAME_BYTES];
+  char path[WAL_PATH_BYTES];
   host_error inner = *err;
-  return host_fail(err, "%.500s/%s: %s", r->pages.files.dir, name_at(name, &r->pages.files, record->start), inner.text);
+  return host_fail(err, "%s: %s", wal_reader_path(path, r, record->start), inner.text);
 }
 
 /* Damage, for certain. */
@@ -72,13 +77,12 @@ static wal_result damaged(wal_reader *r, twpa_lsn at, host_error *err, const cha
 
 static wal_result damaged(wal_reader *r, twpa_lsn at, host_error *err, const char *format, ...)
 {
-  char why[400], name[WAL_NAME_BYTES], lsn[WAL_LSN_BYTES];
+  char why[400], path[WAL_PATH_BYTES], lsn[WAL_LSN_BYTES];
   va_list args;
   va_start(args, format);
   vsnprintf(why, sizeof why, format, args);
   va_end(args);
-  host_fail(err, "%s/%s: damaged WAL at %s: %s", r->pages.files.dir, name_at(name, &r->pages.files, at),
-            wal_lsn_text(lsn, at), why);
+  host_fail(err, "%s: damaged WAL at %s: %s", wal_reader_path(path, r, at), wal_lsn_text(lsn, at), why);
   return fail(r, err);
 }
 

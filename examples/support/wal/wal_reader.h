@@ -136,6 +136,9 @@ const char *wal_reader_end_reason(const wal_reader *reader);
 /* The segment size in force, and the position that the oldest segment of the log begins with. */
 uint32_t wal_reader_segment_bytes(const wal_reader *reader);
 twpa_lsn wal_reader_oldest(const wal_reader *reader);
+/* The path of the file that holds a position, for messages; returns buf. */
+#define WAL_PATH_BYTES 600
+char *wal_reader_path(char buf[WAL_PATH_BYTES], const wal_reader *reader, twpa_lsn lsn);
 /* How many records were abandoned at a crash and left out. */
 uint64_t wal_reader_abandoned(const wal_reader *reader);
 
