@@ -86,6 +86,7 @@ typedef struct replay_model {
   pg_cluster *cluster;
   pg_catalog *catalog;
   const pg_database *database;
+  twpa_lsn decodable;  /* where decoding may begin; 0: at the beginning of the WAL */
   twpa_lsn start, end; /* part of the WAL that was read */
   char end_reason[128];
   replay_table *tables;

@@ -17,7 +17,6 @@ typedef struct replay_options {
   bool strict; /* unknown unique values wait instead of being tried */
   bool json;
   bool help, version;
-  bool quiet;  /* no progress, terminal or not */
   bool jitter; /* random pauses, so that orders differ from run to run */
   uint64_t jitter_seed;
   uint32_t

@@ -405,7 +405,7 @@ START_TEST(progress)
   snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
   program_run r = program_on_terminal(ARGS("-D", data, "--json"));
   ck_assert_msg(r.status == 0, "%s", r.err);
-  ck_assert_ptr_nonnull(strstr(r.err, "reading WAL 0/"));
+  ck_assert_ptr_nonnull(strstr(r.err, "decoding the WAL, 0/"));
   ck_assert(is_json(r.out));
   ck_assert_int_eq(r.err[strlen(r.err) - 1], '\r');
   ck_assert_ptr_null(strchr(r.err, '\n'));
