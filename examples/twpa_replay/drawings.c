@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WINDOW 56u      /* transactions of the graph */
+#define WINDOW 56u      /* transactions of the graph; fewer if they have too many dependencies */
 #define EDGES_LIKED 90u /* more cannot be followed by the eye */
 #define BARS 160u       /* executions on the timeline */
 
@@ -22,20 +22,39 @@ static const svg_graph_kind kinds[] = {
     {"barrier", "#d55e00"},    {"unknown value", "#cc79a7"},
 };
 
-/* The window with the most dependencies inside, unless they are too many. Transactions are numbered from 0. */
-static uint32_t choose_window(const replay_plan *p, uint32_t ntxns, uint32_t width)
+/* The first edge that leads to this transaction or a later one. */
+static size_t first_edge(const replay_plan *p, uint32_t to)
 {
-  uint32_t best = 0, most = 0;
+  size_t low = 0, high = p->nedges;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (p->edges[middle].to < to)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/*
+ * The window of this width with the most dependencies inside that are not too many. Transactions are numbered from 0. False
+ * if everywhere they are too many.
+ */
+static bool choose_window(uint32_t *out, const replay_plan *p, uint32_t ntxns, uint32_t width)
+{
+  uint32_t most = 0;
+  bool found = false;
   for (uint32_t begin = 0; begin + width <= ntxns; begin += width / 4 + 1) {
     uint32_t n = 0;
-    for (size_t e = 0; e < p->nedges; e++)
-      n += p->edges[e].from >= begin && p->edges[e].to < begin + width;
-    if (n > most && n <= EDGES_LIKED) {
+    for (size_t e = first_edge(p, begin); e < p->nedges && p->edges[e].to < begin + width; e++)
+      n += p->edges[e].from >= begin;
+    if (n <= EDGES_LIKED && (n > most || !found)) {
+      found = true;
       most = n;
-      best = begin;
+      *out = begin;
     }
   }
-  return best;
+  return found;
 }
 
 static void describe_txn(char *out, size_t cap, const replay_model *m, const replay_txn *txn,
@@ -58,8 +77,9 @@ static bool draw_graph(const replay_report *r, const char *path, host_error *err
 {
   const replay_model *m = r->model;
   const replay_plan *p = r->plan;
-  uint32_t ntxns = (uint32_t)m->ntxns, width = ntxns < WINDOW ? ntxns : WINDOW;
-  uint32_t begin = choose_window(p, ntxns, width);
+  uint32_t ntxns = (uint32_t)m->ntxns, width = ntxns < WINDOW ? ntxns : WINDOW, begin = 0;
+  while (width > 12 && !choose_window(&begin, p, ntxns, width))
+    width -= width / 6;
   svg_graph_node *nodes = host_alloc(width, sizeof *nodes);
   svg_graph_edge *edges = NULL;
   size_t nedges = 0, cap = 0;
@@ -74,10 +94,8 @@ static bool draw_graph(const replay_report *r, const char *path, host_error *err
     nodes[i].title = texts[i];
   }
   uint32_t outside = 0;
-  for (size_t e = 0; e < p->nedges; e++) {
+  for (size_t e = first_edge(p, begin); e < p->nedges && p->edges[e].to < begin + width; e++) {
     const replay_edge *x = &p->edges[e];
-    if (x->to < begin || x->to >= begin + width)
-      continue;
     if (x->from < begin || x->flags & TWPA_EDGE_UP_TO) {
       outside++;
       continue;

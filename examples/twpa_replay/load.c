@@ -95,10 +95,11 @@ static bool decode(loader *l, host_error *err)
     m->counts.other_database = s.other_commits;
     m->counts.rolled_back = s.aborts;
     if (!s.start_lsn)
-      ok = host_fail(err,
-                     "%s: the WAL up to %s holds no record of running transactions to begin with; a "
-                     "server writes one at each checkpoint and every 15 seconds",
-                     m->cluster->path, l->o->to ? "--to" : "its end");
+      ok =
+          host_fail(err,
+                    "%s: the WAL up to %s holds no record of running transactions to begin with; a "
+                    "server writes one at each checkpoint and every 15 seconds",
+                    m->cluster->path, l->o->to ? "--to" : "its end");
   }
   twpa_txn_release(l->taken); /* a failure came between */
   wal_feed_free(feed);

@@ -50,6 +50,13 @@ typedef struct replay_txn {
   uint64_t tries;
 } replay_txn;
 
+/* A foreign key that is not followed by its values: whoever changes the one side waits for whoever changes the other. */
+typedef struct replay_coarse {
+  struct replay_coarse *next;
+  uint64_t key;
+  bool parent; /* the table is on the parent's side, or on both */
+} replay_coarse;
+
 typedef struct replay_table {
   const pg_relation *relation;
   char name[132];
@@ -58,6 +65,7 @@ typedef struct replay_table {
   bool loose;
   twpa_lsn ddl_in,
       truncated_in; /* the newest transaction that changed its schema, or emptied it: its final LSN */
+  replay_coarse *coarse;
   twpa_relation *planned; /* as the plan knows it */
 } replay_table;
 

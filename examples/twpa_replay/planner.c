@@ -30,6 +30,15 @@ void replay_plan_options(twpa_plan_options *o, bool strict, bool commit_order)
   o->free_commit_order = !commit_order;
 }
 
+/* Foreign keys that are not followed by their values. */
+static twpa_status coarse_accesses(twpa_access_set *set, const replay_table *t)
+{
+  twpa_status st = TWPA_OK;
+  for (const replay_coarse *c = t->coarse; c && st == TWPA_OK; c = c->next)
+    st = twpa_access_set_access(set, c->key, c->parent ? TWPA_MODE_WRITE : TWPA_MODE_READ);
+  return st;
+}
+
 static twpa_status change_accesses(twpa_access_set *set, const replay_model *m,
                                    const replay_change *c)
 {
@@ -40,6 +49,8 @@ static twpa_status change_accesses(twpa_access_set *set, const replay_model *m,
       list[i] = m->tables[c->tables[i]].planned;
     twpa_status st = twpa_access_set_truncate(set, list, c->ntables);
     free(list);
+    for (uint32_t i = 0; i < c->ntables && st == TWPA_OK; i++)
+      st = coarse_accesses(set, &m->tables[c->tables[i]]);
     return st;
   }
   if (c->table == REPLAY_NO_TABLE)
@@ -47,12 +58,15 @@ static twpa_status change_accesses(twpa_access_set *set, const replay_model *m,
   const replay_table *t = &m->tables[c->table];
   bool no_identity = c->skip == REPLAY_NO_IDENTITY &&
                      (t->relation->replica_identity == 'n' || !t->relation->identity);
+  twpa_status st = coarse_accesses(set, t);
+  if (st != TWPA_OK)
+    return st;
   if (c->op == REPLAY_DDL || (c->skip != REPLAY_APPLIED && !no_identity))
     return twpa_access_set_barrier(set, t->planned);
   twpa_value *old_row = c->old_row ? replay_values(m, c->table, c->old_row) : NULL;
   twpa_value *new_row = c->new_row ? replay_values(m, c->table, c->new_row) : NULL;
-  twpa_status st = twpa_access_set_change(set, t->planned, ops[c->op], old_row, new_row,
-                                          m->described[c->table].ncolumns);
+  st = twpa_access_set_change(set, t->planned, ops[c->op], old_row, new_row,
+                              m->described[c->table].ncolumns);
   free(old_row);
   free(new_row);
   return st;

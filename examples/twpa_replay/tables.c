@@ -247,6 +247,42 @@ static bool describe_to_planner(replay_model *m, uint32_t number, host_error *er
                                     t->name, twpa_status_text(st));
 }
 
+/*
+ * What is neither the one nor the other of `follows`: a foreign key between tables with rows that nobody can turn into keys,
+ * mostly one whose parent is partitioned. All changes on the parent's side then conflict with all on the child's side, by
+ * a key of our own: one for all partitions of both.
+ */
+static void add_coarse(replay_model *m, replay_table *t, const pg_foreign_key *fk, bool parent)
+{
+  if (!fk->enforced || fk->child->kind != 'r' || fk->parent->kind != 'r')
+    return;
+  uint32_t columns[PG_MAX_COLUMNS];
+  if (follows(fk) && child_columns(columns, fk))
+    return;
+  uint64_t key =
+      ((uint64_t)fk->parent->root->oid << 32 | fk->child->root->oid) * UINT64_C(0x9E3779B97F4A7C15);
+  replay_coarse *last = NULL;
+  for (replay_coarse *c = t->coarse; c; c = c->next) {
+    if (c->key == key) {
+      c->parent = c->parent || parent;
+      return;
+    }
+    last = c;
+  }
+  replay_coarse *c = replay_memory(m, sizeof *c);
+  *c = (replay_coarse){.key = key, .parent = parent};
+  *(last ? &last->next : &t->coarse) = c;
+}
+
+static void find_coarse(replay_model *m, uint32_t number)
+{
+  replay_table *t = &m->tables[number];
+  for (uint16_t i = 0; i < t->relation->references_count; i++)
+    add_coarse(m, t, t->relation->references[i], false);
+  for (uint16_t i = 0; i < t->relation->referenced_by_count; i++)
+    add_coarse(m, t, t->relation->referenced_by[i], true);
+}
+
 static int32_t store_identity(const replay_model *m, uint32_t number)
 {
   const pg_relation *r = m->tables[number].relation;
@@ -319,8 +355,8 @@ static void describe_to_store(replay_model *m, uint32_t number)
   for (uint16_t i = 0; i < r->references_count; i++) {
     if (store_foreign_key_of(m, r->references[i], &fks[d->nforeign_keys]))
       d->nforeign_keys++;
-    else
-      m->constraints_unchecked++;
+    else /* one per constraint, not one per partition */
+      m->constraints_unchecked += !r->references[i]->from_partitioned;
   }
   d->indexes = indexes;
   d->foreign_keys = fks;
@@ -331,6 +367,7 @@ bool replay_describe(replay_model *m, host_error *err)
   m->described = replay_memory(m, (m->ntables + 1u) * sizeof *m->described);
   for (uint32_t t = 0; t < m->ntables; t++) {
     describe_to_store(m, t);
+    find_coarse(m, t);
     if (!describe_to_planner(m, t, err))
       return false;
   }

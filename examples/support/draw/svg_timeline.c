@@ -156,9 +156,9 @@ static void draw_legend(svg *s, const picture *p)
   }
   if (!p->t->nwaits)
     return;
-  char text[120] = "executed, waits for its commit turn (holds a session, not the worker)";
+  char text[120] = "executed, not committed yet (holds a session, not the worker)";
   if (p->hidden)
-    snprintf(text, sizeof text, "executed, waits for its commit turn (%u more not drawn)", p->hidden);
+    snprintf(text, sizeof text, "executed, not committed yet (%u more not drawn)", p->hidden);
   svg_put(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"20\" height=\"3\" fill=\"%s\"/>\n", x, y - 6, WAIT_COLOUR);
   svg_text(s, x + 28, y, 12, "start", NULL, text);
 }
