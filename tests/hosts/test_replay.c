@@ -144,27 +144,32 @@ static void prove(replay_model *m, const replay_options *o, const char *sample)
   replay_result_free(&x);
 }
 
-/* $TWPA_REPLAY_ROUNDS repetitions of 1 to 16 workers, both commit orders, both policies for unknown values. */
+/*
+ * A few runs of 1 to 16 workers; with $TWPA_REPLAY_ROUNDS so many repetitions of 1, 2, 3... 16 workers, both commit orders
+ * each. The policy for unknown values changes from run to run, and so do the pauses.
+ */
 START_TEST(parallel_equals_serial)
 {
   static const unsigned few[] = {1, 2, 3, 5, 8, 16};
   const char *rounds = getenv("TWPA_REPLAY_ROUNDS");
-  uint64_t n = rounds ? strtoull(rounds, NULL, 10) : 1, runs = 0, seed = test_seed(1);
+  uint64_t n = rounds ? strtoull(rounds, NULL, 10) : 2, runs = 0, seed = test_seed(1);
   replay_options o = options_for(samples[_i]);
   replay_model m;
   load(&m, &o);
   o.jitter = true;
   for (uint64_t round = 0; round < n; round++)
     for (unsigned w = 0; w < (rounds ? 16 : sizeof few / sizeof *few); w++)
-      for (unsigned k = 0; k < 4; k++) {
+      for (unsigned k = 0; k < 2; k++) {
         o.workers = rounds ? w + 1 : few[w];
-        o.commit_order = k % 2 == 0;
-        o.strict = k >= 2;
-        o.jitter_seed = seed + runs++;
-        if (!rounds && k != w % 4 && k != (w + 1) % 4)
+        o.commit_order = k == 0;
+        o.strict = (round + w / 2) % 2;
+        o.jitter_seed = seed + runs;
+        if (!rounds && (round + w + k) % 2) /* half of them */
           continue;
         prove(&m, &o, samples[_i]);
+        runs++;
       }
+  printf("%s: %llu runs, all equal to serial\n", samples[_i], (unsigned long long)runs);
   replay_model_free(&m);
 }
 END_TEST
