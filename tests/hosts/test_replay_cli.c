@@ -120,6 +120,25 @@ START_TEST(json)
 }
 END_TEST
 
+/* What cannot be known whole is left out, and said. */
+START_TEST(left_out)
+{
+  char data[1024];
+  snprintf(data, sizeof data, "%s", sample_path("pg18-dml"));
+  program_run r = program(ARGS("-D", data, "--json", "--database", "postgres"));
+  ck_assert_msg(r.status == 0, "status %d: %s", r.status, r.err);
+  ck_assert(json_number(r.out, "left_out_open_at_start") == 1);
+  ck_assert(json_number(r.out, "transactions_of_other_databases") > 0);
+  ck_assert(json_number(r.out, "rolled_back") > 100);
+  ck_assert_ptr_nonnull(strstr(r.out, "\"not_applied\": {\"no identity tells the row\": 7}"));
+  program_free(&r);
+  r = program(ARGS("-D", data));
+  ck_assert_msg(r.status == 0, "status %d: %s", r.status, r.err);
+  ck_assert_ptr_nonnull(strstr(r.out, "left out: open at the start 1, of other databases "));
+  program_free(&r);
+}
+END_TEST
+
 START_TEST(drawings)
 {
   char data[1024], dir[] = "/tmp/twpa-svg-XXXXXX", file[64];
@@ -467,6 +486,7 @@ int main(void)
   tcase_add_test(tc, command_line);
   tcase_add_test(tc, report);
   tcase_add_test(tc, json);
+  tcase_add_test(tc, left_out);
   tcase_add_test(tc, drawings);
   tcase_add_test(tc, part_of_the_log);
   tcase_add_test(tc, bad_directories);
