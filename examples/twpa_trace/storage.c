@@ -165,6 +165,7 @@ bool storage_open(trace *t)
     twpa_status st = twpa_file_spill_new(&d->spill, &options, &t->allocator);
     if (st != TWPA_OK)
       return !trace_status(t, st);
+    d->storage = (twpa_storage){.struct_size = TWPA_STORAGE_INIT};
     st = twpa_file_spill_storage(d->spill, &d->storage);
     if (st != TWPA_OK)
       return !trace_status(t, st);

@@ -176,9 +176,9 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_touch(twpa_reorder *reorder, co
  * @param[in] record   the record it is in; several changes may have the same
  * @param[in] change   the change
  * @return #TWPA_OK; #TWPA_E_INVAL also for an unknown kind, flags that do not belong to it, or lengths beyond the
- *         limits; #TWPA_E_STATE also for a transaction that is prepared or whose top-level one is; #TWPA_E_CALLBACK, #TWPA_E_CORRUPT (from
- *         streaming). A failure means that the change is not queued. O(size of the change), plus what the limit
- *         asks for.
+ *         limits; #TWPA_E_STATE also for a transaction that is prepared or whose top-level one is; #TWPA_E_CALLBACK,
+ *         #TWPA_E_CORRUPT (from streaming). A failure means that the change is not queued. O(size of the change), plus
+ *         what the limit asks for.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_queue(twpa_reorder *reorder, const twpa_record *record,
                                                        const twpa_change *change);

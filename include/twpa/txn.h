@@ -139,8 +139,9 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_tuplecid(twpa_txn *txn, twpa_cid *c
  * @param[in]  txn     a taken transaction
  * @param[out] change  the change, borrowed until the next call with @p txn
  * @return #TWPA_OK; #TWPA_NONE after the last change; #TWPA_E_STATE if it is not taken; #TWPA_E_REENTRANT from inside
- *         twpa_storage.read called by this function with @p txn; #TWPA_E_NOMEM, #TWPA_E_CALLBACK (storage hook), #TWPA_E_CORRUPT (storage, long values out of sequence, a
- *         confirmation without its speculative insert): the same call may be repeated, and goes on where it was.
+ *         twpa_storage.read called by this function with @p txn; #TWPA_E_NOMEM, #TWPA_E_CALLBACK (storage hook),
+ *         #TWPA_E_CORRUPT (storage, long values out of sequence, a confirmation without its speculative insert): the
+ *         same call may be repeated, and goes on where it was.
  *         O(log of the number of subtransactions).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_txn_next(twpa_txn *txn, twpa_change *change);

@@ -75,7 +75,7 @@ mutation 'a write does not wait for readers' enter.c \
   '/^static void write_wide/,/^}/s/^  if (readers \&\&/  if (0 \&\& readers \&\&/;/^static void write_wide/,/^}/s/else if (readers)/else if (0)/' \
   plan_oracle plan_pairs plan_small
 mutation 'a join node is joined although it is closed' graph.c \
-  's/} else if (g->joins\[old\].closed) {/} else if (0) {/' plan_pairs plan_oracle
+  '/^void twpa__graph_join_open/,/^}/s/^  if (!j->closed)$/  if (true)/' plan_pairs plan_oracle
 mutation 'joins before it takes' enter.c \
   '/^void twpa__enter_accesses/,/^}/s/^  enter_keys(plan, a, now);/  for (size_t i = 0; i < a->nidxs; i++)\n    enter_index(plan, \&a->idxs[i]);\n  for (size_t i = 0; i < a->nidxs; i++)\n    take_index(plan, \&a->idxs[i], now);\n&/' \
   plan_oracle
@@ -97,9 +97,9 @@ mutation 'a value of the target without the touch test' explain.c \
   plan_oracle
 mutation 'skip without forgetting' skip.c 's/^  distrust(plan, seq);$//' plan_oracle
 mutation 'skip forgets and lets the waiting go' skip.c \
-  's/^    link_all(g, from, s, seq);$//' plan_oracle
-mutation 'skip without those before it' skip.c \
-  's/^  uint64_t from = g->low + 1;.*/  uint64_t from = seq + 1;/' plan_cases
+  's/^      twpa__graph_wait_for_all(g, s);$/      (void)s;/' plan_oracle
+mutation 'skip without those before it' graph.c \
+  '/^void twpa__graph_wait_for_all/,/^}/s/ | TWPA__META_UP_TO);$/);/' plan_cases
 mutation 'row memory learns of prepared transactions' finish.c \
   's/(set->flags \& TWPA_TXN_PREPARED) != 0);$/false);/' plan_oracle
 
@@ -125,6 +125,6 @@ mutation 'early start behind any write' enter.c \
 mutation 'early start on deferrable indexes' emit.c \
   's/^    bits |= TWPA__ACC_NO_EARLY;/    ;/' plan_interleave
 mutation 'early start for some reasons only' graph.c \
-  's/\(meta\|metas\)\( *\)\&= /\1\2|= 0 \& /' plan_interleave
+  's/^    \*there \&= /    *there |= 0 \& /' plan_interleave
 mutation 'no rollback of early starters' scheduler_fail.c \
   's/^  if (t->executed)$/  if (0)/' plan_scheduler_model
