@@ -196,11 +196,12 @@ static const trace_variable *find_variable(const trace *t, const char *name, siz
 /* What follows a name in braces: + - * % and a number. */
 static bool calculate(trace *t, const char **p, uint64_t *v, trace_place at)
 {
-  char op = *(*p)++;
+  char op = **p;
+  *p += op != 0;
   size_t len = strspn(*p, "0123456789");
   char digits[24];
   uint64_t n = 0;
-  if (strchr("+-*%", op) == NULL || len == 0 || len >= sizeof digits)
+  if (op == 0 || strchr("+-*%", op) == NULL || len == 0 || len >= sizeof digits)
     return trace_fail(t->err, at, "expected ${name}, or + - * %% and a number in it");
   memcpy(digits, *p, len);
   digits[len] = 0;
