@@ -99,7 +99,7 @@ static int follow(locks *l, int t, int at, const tuple *from, const tuple *to, b
   int table = l->rows[at].table;
   for (uint8_t x = 0; x < INDEXES && to != NULL; x++) {
     const unique *u = &sc->indexes[table][x];
-    if (u->n > 0 && !u->deferred && store_key(u, *to) >= 0 && (from == NULL || store_key(u, *from) != store_key(u, *to)))
+    if (u->n > 0 && store_key(u, *to) >= 0 && (from == NULL || store_key(u, *from) != store_key(u, *to)))
       push(l, t, (lop){.kind = OP_CLAIM, .row = (int8_t)at, .index = x, .fk = -1});
   }
   for (int8_t f = 0; f < FKS; f++) { /* the triggers of the parent's side have the names that sort first */
@@ -253,7 +253,7 @@ static int do_statement(locks *l, int t, int *holder)
   return STEP_GOES_ON;
 }
 
-/* A value enters an index. Waits for any open transaction that put it there or takes it away. */
+/* A value enters an index. Waits for any open transaction that put it there or takes it away; a deferred index does not. */
 static int claim(locks *l, int t, int *holder)
 {
   lop op = l->tx[t].ops[0];
@@ -261,6 +261,11 @@ static int claim(locks *l, int t, int *holder)
   const unique *u = &l->h->sc.indexes[self->table][op.index];
   int key = self->gone ? -1 : store_key(u, self->o);
   bool violated = false;
+  if (u->deferred) {
+    l->tx[t].claims[self->table][op.index] |= (uint16_t)(key >= 0 ? 1u << key : 0);
+    pop(l, t);
+    return STEP_GOES_ON;
+  }
   for (int k = 0; k < l->h->n && key >= 0; k++)
     if (k != t && l->tx[k].open && (l->tx[k].claims[self->table][op.index] & 1u << key) != 0) {
       *holder = k;
@@ -421,9 +426,26 @@ static bool deferred_hold(const locks *l, int t)
   return true;
 }
 
+/* The check at commit would wait for another open transaction that took a value of a deferred index. */
+static bool deferred_waits(const locks *l, int t)
+{
+  for (int i = 0; i < l->nrows; i++)
+    for (int x = 0; x < INDEXES; x++) {
+      const vrow *r = &l->rows[i];
+      const unique *u = &l->h->sc.indexes[r->table][x];
+      int key = r->owner == t && !r->gone && u->n > 0 && u->deferred ? store_key(u, r->o) : -1;
+      if (key < 0 || (l->tx[t].claims[r->table][x] & 1u << key) == 0)
+        continue;
+      for (int k = 0; k < l->h->n; k++)
+        if (k != t && l->tx[k].open && (l->tx[k].claims[r->table][x] & 1u << key) != 0)
+          return true;
+    }
+  return false;
+}
+
 int locks_commit(locks *l, int t)
 {
-  if (!deferred_hold(l, t))
+  if (!deferred_hold(l, t) || deferred_waits(l, t))
     return UNIQUE_ERROR;
   for (int i = 0; i < l->nrows; i++) {
     vrow *r = &l->rows[i];

@@ -62,7 +62,7 @@ void locks_init(locks *l, const history *h);
 void locks_begin(locks *l, int t);
 /* The next operation of an open transaction. STEP_WAITS: nothing changed that matters; *holder is waited for. */
 int locks_step(locks *l, int t, int *holder);
-/* DONE, or UNIQUE_ERROR of a deferred index: then it is still open. */
+/* DONE, or UNIQUE_ERROR: a deferred index is violated, or would be waited for. Then it is still open. */
 int locks_commit(locks *l, int t);
 void locks_abort(locks *l, int t);
 /* What is committed. */

@@ -40,7 +40,7 @@ mutation 'over the budget without barriers' finish.c \
 
 # --- the conflict matrix (rule 1.4)
 mutation 'RELEASE_UNKNOWN before CLAIM' enter.c \
-  's/^    after_join_of_index(plan, x->rel, idx, TWPA_EDGE_UNKNOWN);//' plan_oracle plan_pairs
+  's/^    after_join_of_index(plan, x->rel, idx, TWPA_EDGE_UNKNOWN);/    (void)now;/' plan_oracle plan_pairs
 mutation 'REF_RELEASE_UNKNOWN before KEYLOSS' enter.c \
   's/^  if ((idx->flags \& (TWPA__IDX_RELEASE_UNKNOWN | TWPA__IDX_KEYLOSS)) != 0)/  if ((idx->flags \& TWPA__IDX_RELEASE_UNKNOWN) != 0)/' \
   plan_oracle plan_pairs
@@ -48,7 +48,7 @@ mutation 'REF_RELEASE_UNKNOWN before RELEASE_UNKNOWN' enter.c \
   's/^  if ((idx->flags \& (TWPA__IDX_RELEASE_UNKNOWN | TWPA__IDX_KEYLOSS)) != 0)/  if ((idx->flags \& TWPA__IDX_KEYLOSS) != 0)/' \
   plan_oracle plan_pairs
 mutation 'REF_RELEASE before RELEASE_UNKNOWN' enter.c \
-  's/^    after_join_of_index(plan, x->ref, idx, TWPA_EDGE_FK_DML);//' plan_oracle plan_pairs
+  's/^    after_join_of_index(plan, x->ref, idx, TWPA_EDGE_FK_DML);/    (void)now;/' plan_oracle plan_pairs
 mutation 'barrier after barrier' enter.c \
   's/^  if (twpa__is_live(now, r->bar))/  if ((touch->flags \& TWPA__TOUCH_BARRIER) == 0 \&\& twpa__is_live(now, r->bar))/' \
   plan_oracle plan_pairs
