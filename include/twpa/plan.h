@@ -38,7 +38,7 @@ TWPA_BEGIN_DECLS
 /** What to do about a unique value that is given free and not known. Numbers of twpa_plan_options.unique_release. */
 enum {
   TWPA_UNKNOWN_OPTIMISTIC = 0, /**< No dependency if the index is immediate: the target detects a violation, and the later
-                                    transaction yields and runs again. Not together with early start. */
+                                    transaction yields and runs again. */
   TWPA_UNKNOWN_STRICT = 1      /**< Whoever takes a value of the index waits for whoever gave an unknown one free. */
 };
 

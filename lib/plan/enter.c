@@ -28,8 +28,7 @@ uint32_t twpa__newest_member(const void *graph, uint32_t join)
 /* Policies that a dependency can be left out by. */
 static bool strict_release(const twpa_plan *plan, const twpa__idx *idx)
 {
-  return plan->options.unique_release == TWPA_UNKNOWN_STRICT || plan->options.early_start != TWPA_EARLY_START_OFF ||
-         (idx->flags & TWPA__IDX_DETECTOR) == 0;
+  return plan->options.unique_release == TWPA_UNKNOWN_STRICT || (idx->flags & TWPA__IDX_DETECTOR) == 0;
 }
 
 static bool strict_reference(const twpa_plan *plan, const twpa__idx *idx)

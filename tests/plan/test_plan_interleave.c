@@ -34,6 +34,10 @@ static const kind kinds[] = {
    .aborts = true, .failures_expected = 1},
   {.name = "optimistic references", .commit_order = TWPA_COMMIT_ORDER_GLOBAL, .optimistic = true,
    .optimistic_references = true, .failures_expected = 1},
+  {.name = "optimistic, early start", .early_start = TWPA_EARLY_START_WIDE, .optimistic = true, .aborts = true,
+   .early_expected = 1, .failures_expected = 1},
+  {.name = "optimistic, narrow early start", .early_start = TWPA_EARLY_START_NARROW, .optimistic = true, .memory = true,
+   .aborts = true, .early_expected = 1, .failures_expected = 1},
 };
 #define KINDS ((int)(sizeof kinds / sizeof *kinds))
 
