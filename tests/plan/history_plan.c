@@ -263,7 +263,9 @@ static const char *step(search *s, const history *h, const seen *at, int t, bool
     return NULL; /* detected: it will run again */
   s->stack[s->depth] = next;
   if (result != DONE)
-    return result == FK_ERROR ? "foreign key violated" : "unique index violated";
+    return result == FK_ERROR       ? "foreign key violated"
+           : result == UNIQUE_ERROR ? "unique index violated"
+                                    : "deferred unique index violated";
   if (missing != h->missing[t])
     return "a row is missing, or is not";
   if (next.mask == (1u << h->n) - 1 && memcmp(&next.st, &h->end, sizeof next.st) != 0)

@@ -76,6 +76,7 @@ verdict() {
       bad=$((bad + 1))
     else
       echo "NOT HARMLESS  $name: $test fails"
+      grep -a -A40 -- '^--- ' "$work/out" | head -40 || :
       bad=$((bad + 1))
     fi
   done

@@ -79,8 +79,9 @@ mutation 'a join node is joined although it is closed' graph.c \
 mutation 'joins before it takes' enter.c \
   '/^void twpa__enter_accesses/,/^}/s/^  enter_keys(plan, a, now);/  for (size_t i = 0; i < a->nidxs; i++)\n    enter_index(plan, \&a->idxs[i]);\n  for (size_t i = 0; i < a->nidxs; i++)\n    take_index(plan, \&a->idxs[i], now);\n&/' \
   plan_oracle
-mutation harmless 'all keys are five' enter.c \
-  '/^static uint64_t hash_of/,/^}/s/return .*/return (acc->key % 5 + 1) * UINT64_C(0x9E3779B97F4A7C15);/' plan_oracle plan_interleave
+mutation harmless 'all keys are five' derive.c \
+  '/^static uint8_t hash_value/,/^}/s/^  return state;/  h->key = (h->key % 5 + 1) * UINT64_C(0x9E3779B97F4A7C15);\n&/' \
+  plan_oracle plan_small
 
 # --- row memory (rule 1.6)
 mutation 'row memory with colliding hashes' finish.c \
@@ -90,8 +91,9 @@ mutation 'rows that are called the same' memory.c \
   '/^twpa__memory_name twpa__memory_name_of/,/^}/s/{$/{\n  static const uint64_t one[2]; row = one;/' plan_oracle
 mutation 'row memory neither removed nor moved' finish.c \
   's/^      twpa__memory_remove(\&plan->memory, old);/      return;/' plan_oracle
-mutation 'a value that was not sent is not carried over' finish.c \
-  's/^    bool carried = s->new_state == TWPA__VAL_SAME .*/    bool carried = false;/;s/^  else$/  else if (s->new_state != TWPA__VAL_SAME)/' plan_oracle
+mutation 'a value that was not sent counts as none' finish.c \
+  's/^    bool carried = s->new_state == TWPA__VAL_SAME .*/    bool carried = false;/;s/s->new_state == TWPA__VAL_NONE};/s->new_state == TWPA__VAL_NONE || s->new_state == TWPA__VAL_SAME};/' \
+  plan_oracle
 mutation 'a value of the target without the touch test' explain.c \
   's/else if (!row_is_quiet(plan, relation, delta, referenced))/else if (0 \&\& !row_is_quiet(plan, relation, delta, referenced))/' \
   plan_oracle
@@ -122,8 +124,6 @@ mutation 'early start in front of a use' enter.c \
   's/ \&\& left_free \&\& (k->acc->bits \& TWPA__ACC_FIRST_CLAIM) != 0)/ \&\& left_free)/' plan_interleave
 mutation 'early start behind any write' enter.c \
   's/^  if (updated \&\& k->mode >= TWPA_MODE_UPDATE)/  (void)updated;\n  if (k->mode >= TWPA_MODE_UPDATE)/' plan_interleave
-mutation 'early start on deferrable indexes' emit.c \
-  's/^    bits |= TWPA__ACC_NO_EARLY;/    ;/' plan_interleave
 mutation 'early start for some reasons only' graph.c \
   's/^    \*there \&= /    *there |= 0 \& /' plan_interleave
 mutation 'no rollback of early starters' scheduler_fail.c \

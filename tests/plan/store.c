@@ -123,7 +123,7 @@ bool store_valid(const schema *sc, const state *st, bool at_source)
 
 int store_commit(const schema *sc, const state *st)
 {
-  return uniques_hold(sc, st, true) ? DONE : UNIQUE_ERROR;
+  return uniques_hold(sc, st, true) ? DONE : DEFERRED_ERROR;
 }
 
 unsigned store_identity(const schema *sc, int table)

@@ -72,7 +72,7 @@ typedef struct statement {
   uint8_t same; /* update: columns the stream leaves out because they did not change */
 } statement;
 
-enum { DONE, MISSING, UNIQUE_ERROR, FK_ERROR };
+enum { DONE, MISSING, UNIQUE_ERROR, FK_ERROR, DEFERRED_ERROR };
 
 /* What else the source did because of a statement: the changes of its foreign keys' actions. */
 typedef struct echoes {
@@ -88,7 +88,7 @@ int store_reference(const schema *sc, const foreign *fk, tuple t);
 int store_find(const schema *sc, const state *st, const statement *s, bool at_source);
 /* One statement, at the source (which finds its row by the whole old row) or at the target (by the identity). */
 int store_run(const schema *sc, state *st, const statement *s, bool at_source, echoes *echo);
-/* Constraints checked at commit. */
+/* Constraints checked at commit: DONE or DEFERRED_ERROR, which a target under the replica role would not see. */
 int store_commit(const schema *sc, const state *st);
 /* All constraints hold. */
 bool store_valid(const schema *sc, const state *st, bool at_source);
