@@ -135,7 +135,8 @@ static void random_schema(rng *r, schema *sc, int world)
 static tuple random_tuple(rng *r)
 {
   unsigned a = rng_chance(r, 20) ? NUL : (unsigned)rng_below(r, 3), b = rng_chance(r, 25) ? NUL : (unsigned)rng_below(r, 3);
-  return (tuple)(rng_below(r, 3) | a << 2 | b << 4 | rng_below(r, 2) << 6);
+  unsigned k = (unsigned)rng_below(r, 3), d = (unsigned)rng_below(r, 2);
+  return (tuple)(k | a << 2 | b << 4 | d << 6);
 }
 
 static void random_start(rng *r, history *h)
@@ -143,7 +144,8 @@ static void random_start(rng *r, history *h)
   int left = 5;
   for (unsigned tries = (unsigned)rng_below(r, 9); tries > 0 && left > 0; tries--) {
     state next = h->start;
-    statement s = {ST_INSERT, (uint8_t)rng_below(r, h->sc.ntables), 0, random_tuple(r), 0};
+    statement s = {.op = ST_INSERT, .table = (uint8_t)rng_below(r, h->sc.ntables)};
+    s.new = random_tuple(r);
     if (store_run(&h->sc, &next, &s, true, NULL) == DONE && store_valid(&h->sc, &next, true)) {
       h->start = next;
       left--;
