@@ -192,7 +192,8 @@ static bool kill_one(run *x)
   x->sum->aborts++;
   bool was_executed = (x->executed & 1u << t) != 0;
   locks_abort(&x->target, (int)t);
-  x->excused |= was_executed ? (uint8_t)(x->running & ~((2u << t) - 1)) : 0;
+  if (was_executed)
+    x->excused = (uint8_t)(x->excused | (x->running & ~((2u << t) - 1)));
   for (int k = (int)t + 1; k < TX && was_executed && rng_chance(&x->r, 70); k++)
     while (x->wrong == NULL && (x->running & 1u << k) != 0 && rng_chance(&x->r, 60) && step(x, k))
       ;
