@@ -23,6 +23,16 @@
 
 #include <string.h>
 
+/*
+ * Starts loading what will be written. To be used in a function that does more than that: one that only prefetches is
+ * without effect for some compilers, and calls of it are left out.
+ */
+#if defined(__GNUC__)
+#define TWPA__PREFETCH(address) __builtin_prefetch((address), 1)
+#else
+#define TWPA__PREFETCH(address) ((void)(address))
+#endif
+
 #define TWPA__NARROW_WAYS 7
 #define TWPA__WIDE_WAYS 4
 

@@ -317,18 +317,13 @@ static uint64_t hash_of(const twpa__access *acc)
   return (acc->bits & TWPA__ACC_RAW) != 0 ? twpa__mix64(acc->key ^ UINT64_C(0x8CB92BA72F3D8DD7)) : acc->key;
 }
 
-/* The place in the table starts on its way into the cache. */
-static void load(const twpa_plan *plan, const twpa__access *acc)
+/* Where in the table the key lives. */
+static const void *place_of(const twpa_plan *plan, const twpa__access *acc)
 {
-#if defined(__GNUC__)
   uint64_t hash = hash_of(acc);
   if ((acc->bits & TWPA__ACC_WIDE) != 0)
-    __builtin_prefetch(twpa__wide_bucket_of(&plan->wide, hash), 1);
-  else
-    __builtin_prefetch(twpa__narrow_bucket_of(&plan->narrow, hash), 1);
-#else
-  (void)plan, (void)acc;
-#endif
+    return twpa__wide_bucket_of(&plan->wide, hash);
+  return twpa__narrow_bucket_of(&plan->narrow, hash);
 }
 
 #define AHEAD 6 /* keys of a large transaction that are on their way; those of a small one the processor overlaps itself */
@@ -338,7 +333,7 @@ static void enter_keys(twpa_plan *plan, const twpa__accesses *a, twpa__now now)
   keying k = {.plan = plan};
   for (size_t i = 0; i < a->nacc; i++) {
     if (i + AHEAD < a->nacc)
-      load(plan, &a->acc[i + AHEAD]);
+      TWPA__PREFETCH(place_of(plan, &a->acc[i + AHEAD]));
     k.acc = &a->acc[i];
     k.idx = (k.acc->bits & TWPA__ACC_RAW) != 0 ? NULL : &a->idxs[k.acc->idx];
     k.mode = k.acc->bits & TWPA__ACC_MODE;
@@ -370,5 +365,5 @@ void twpa_plan_prefetch(const twpa_plan *plan, const twpa_access_set *set)
   if (plan == NULL || set == NULL)
     return;
   for (size_t i = 0; i < set->acc.nacc; i++)
-    load(plan, &set->acc.acc[i]);
+    TWPA__PREFETCH(place_of(plan, &set->acc.acc[i]));
 }

@@ -177,6 +177,7 @@ bool twpa__graph_is_member(const twpa__graph *g, uint64_t seq, uint32_t join)
 
 uint64_t twpa__graph_enter(twpa__graph *g)
 {
+  twpa__graph_settle(g);
   g->gaps = g->last - g->low != g->unfinished;
   uint64_t seq = ++g->last;
   size_t at = seq & g->mask;
@@ -368,6 +369,17 @@ static void hang_in(twpa__graph *g, uint32_t *head, uint64_t seq)
   *head = (uint32_t)seq & TWPA__EDGE_SEQ;
 }
 
+/* The newest predecessor that is not done; 0: none. Those of the one that enters are not done. */
+static uint64_t newest_in_node(const twpa__graph *g, const twpa__node *n, uint64_t newest, bool enters)
+{
+  for (uint32_t i = 0; i < n->nin; i++) {
+    uint64_t from = twpa__full_seq(g, n->in[i] >> 4);
+    if (from > newest && (enters || !twpa__is_fulfilled(g, from, n->in[i] & 15)))
+      newest = from;
+  }
+  return newest;
+}
+
 bool twpa__graph_hang(twpa__graph *g, uint64_t seq)
 {
   const twpa__node *n = twpa__node_at(g, seq);
@@ -390,15 +402,19 @@ bool twpa__graph_hang(twpa__graph *g, uint64_t seq)
     }
     newest = from > newest ? from : newest;
   }
-  for (uint32_t i = 0; i < n->nin; i++) {
-    uint64_t from = twpa__full_seq(g, n->in[i] >> 4);
-    if (from > newest && !twpa__is_fulfilled(g, from, n->in[i] & 15))
-      newest = from;
-  }
+  newest = newest_in_node(g, n, newest, false);
   if (newest == 0)
     return false;
   hang_in(g, &g->waiters[newest & g->mask], seq);
   return true;
+}
+
+void twpa__graph_settle(twpa__graph *g)
+{
+  if (g->unhung == 0)
+    return;
+  hang_in(g, &g->waiters[g->unhung_at & g->mask], g->unhung);
+  g->unhung = 0;
 }
 
 void twpa__graph_wait_for_all(twpa__graph *g, uint64_t seq)
@@ -422,10 +438,16 @@ uint32_t twpa__graph_enter_end(twpa__graph *g)
   twpa__node *n = twpa__node_at(g, seq);
   if (g->waits)
     add_edge(g, n, g->wait & TWPA__EDGE_SEQ, TWPA_EDGE_UNKNOWN | TWPA__META_UP_TO, NULL);
+  if (n->nin > 0 && n->more == TWPA__NIL && !g->early) { /* mostly; it is hung when its place has come into the cache */
+    g->unhung = seq;
+    g->unhung_at = newest_in_node(g, n, 0, true);
+    TWPA__PREFETCH(&g->waiters[g->unhung_at & g->mask]);
+    return n->nin;
+  }
   if ((n->nin == 0 && n->more == TWPA__NIL) || !twpa__graph_hang(g, seq)) {
     g->states[seq & g->mask] = TWPA__RUNNING;
     g->ready++;
     return 0;
   }
-  return n->more == TWPA__NIL && !g->early ? n->nin : twpa__graph_unfulfilled(g, seq);
+  return twpa__graph_unfulfilled(g, seq);
 }

@@ -133,6 +133,8 @@ typedef struct twpa__graph {
   uint64_t ready;                   /* unfinished, without predecessor */
   uint64_t unfinished;
   uint64_t edges_made, by_type[8], joins_made;
+  uint64_t unhung;    /* the newest transaction, if it has yet to be hung, else 0 ... */
+  uint64_t unhung_at; /* ... at this one */
   uint32_t wait; /* of the one that enters: the highest number waited for, low half */
   bool waits;
   bool gaps;     /* something above the low watermark is done */
@@ -231,6 +233,8 @@ void twpa__graph_free_edge(twpa__graph *g, uint32_t e);
 void twpa__graph_free_join_if_unused(twpa__graph *g, uint32_t join);
 /* The transaction hangs itself at something that it has to wait for; false if there is nothing. */
 bool twpa__graph_hang(twpa__graph *g, uint64_t seq);
+/* Hangs the one that has yet to be. Before anything is done about the one that it hangs at. */
+void twpa__graph_settle(twpa__graph *g);
 
 /* Executed; back; done. The node is there and in the right state. */
 void twpa__graph_executed(twpa__graph *g, uint64_t seq);

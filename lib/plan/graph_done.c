@@ -3,6 +3,8 @@
 
 #include "base/assert.h"
 
+#define LOOK_AHEAD 8
+
 /* --- the queue --------------------------------------------------------------------------------------------------- */
 
 static void enqueue(twpa__graph *g, uint64_t seq)
@@ -144,25 +146,22 @@ static void advance(twpa__graph *g)
   }
 }
 
-/* Transactions mostly finish in their order: what the next ones will touch starts on its way into the cache. */
-static void look_ahead(const twpa__graph *g, uint64_t seq)
+/* Transactions mostly finish in their order: who will be woken then? One that there is, anyway. */
+static uint64_t woken_soon(const twpa__graph *g, uint64_t seq)
 {
-#if defined(__GNUC__)
-  uint32_t w = seq + 8 <= g->last ? g->waiters[(seq + 8) & g->mask] : TWPA__NIL;
-  if (w == TWPA__NIL)
-    return;
-  __builtin_prefetch(&g->places[w & g->mask], 1);
-  __builtin_prefetch(&g->states[w & g->mask], 1);
-#else
-  (void)g, (void)seq;
-#endif
+  uint32_t w = g->waiters[(seq + LOOK_AHEAD) & g->mask];
+  return seq + LOOK_AHEAD <= g->last && w != TWPA__NIL ? w : seq;
 }
 
 void twpa__graph_done(twpa__graph *g, uint64_t seq)
 {
   size_t at = seq & g->mask;
   TWPA__ASSERT(g->states[at] != TWPA__WAITING && g->states[at] != TWPA__DONE);
-  look_ahead(g, seq);
+  const size_t soon = woken_soon(g, seq) & g->mask;
+  TWPA__PREFETCH(&g->places[soon]);
+  TWPA__PREFETCH(&g->states[soon]);
+  if (g->unhung_at == seq)
+    twpa__graph_settle(g);
   dequeue(g, seq);
   g->states[at] = TWPA__DONE;
   g->ready--;
@@ -185,7 +184,7 @@ void twpa__graph_executed(twpa__graph *g, uint64_t seq)
   size_t at = seq & g->mask;
   dequeue(g, seq);
   g->states[at] = TWPA__EXECUTED;
-  if (!g->early)
+  if (!g->early) /* then everything is hung at once, too */
     return;
   uint32_t w = g->waiters[at];
   g->waiters[at] = TWPA__NIL;
