@@ -63,15 +63,20 @@ static void drop_aborted(twpa_txn *top)
 
 /* --- spilling --- */
 
+TWPA__STATIC_ASSERT(sizeof(twpa__chunk) == TWPA__BLOCK_HEADER, "a chunk is written as a block as it is");
+
 static twpa_status spill_chunk(twpa_txn *txn, twpa__file *file)
 {
   twpa_reorder *r = txn->owner;
   twpa__chunk *chunk = txn->arena.first;
-  const twpa_bytes records = {twpa__chunk_data(chunk), twpa__arena_chunk_used(&txn->arena, chunk)};
+  size_t block_bytes = TWPA__BLOCK_HEADER + twpa__arena_chunk_used(&txn->arena, chunk);
   twpa__segment segment;
   twpa_status st = twpa__segments_reserve(txn);
-  if (st == TWPA_OK)
-    st = twpa__block_write(r->storage, &segment, file, txn->xid, records);
+  if (st == TWPA_OK) {
+    twpa__chunk header = *chunk; /* its place is lent to that of the block */
+    st = twpa__block_write(r->storage, &segment, file, txn->xid, chunk, block_bytes);
+    *chunk = header;
+  }
   if (st != TWPA_OK)
     return st;
   twpa__segments_add(txn, &segment);

@@ -9,7 +9,6 @@
 
 #define MARK UINT32_C(0x42505754) /* also tells the byte order */
 #define VERSION UINT32_C(1)
-#define SMALL ((size_t)4096) /* blocks up to this size are written in one piece */
 
 typedef struct block_header {
   uint32_t mark;
@@ -65,34 +64,20 @@ static uint32_t count_records(const unsigned char *records, size_t bytes)
   return n;
 }
 
-static twpa_status write_block(const twpa_storage *storage, const twpa__file *file, const block_header *header,
-                               const unsigned char *records)
-{
-  unsigned char small[SMALL];
-  size_t head = sizeof *header;
-  if (head + header->bytes <= sizeof small) {
-    memcpy(small, header, head);
-    memcpy(small + head, records, header->bytes);
-    return twpa__storage_status(storage->write(storage->user, file->id, file->size, small, head + header->bytes));
-  }
-  twpa_status st = twpa__storage_status(storage->write(storage->user, file->id, file->size, header, head));
-  if (st != TWPA_OK)
-    return st;
-  return twpa__storage_status(storage->write(storage->user, file->id, file->size + head, records, header->bytes));
-}
-
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
-                              twpa_bytes records)
+                              void *block, size_t bytes)
 {
-  const unsigned char *first = records.data;
-  block_header header = {.mark = MARK, .version = VERSION, .bytes = (uint32_t)records.len,
-                         .count = count_records(first, records.len)};
-  memcpy(&header.first_seq, first + offsetof(twpa__rec, seq), sizeof header.first_seq);
-  header.checksum = checksum_of(&header, xid, file->id, file->size, first);
-  twpa_status st = write_block(storage, file, &header, first);
+  const unsigned char *records = (const unsigned char *)block + TWPA__BLOCK_HEADER;
+  size_t len = bytes - TWPA__BLOCK_HEADER;
+  block_header header = {.mark = MARK, .version = VERSION, .bytes = (uint32_t)len,
+                         .count = count_records(records, len)};
+  memcpy(&header.first_seq, records + offsetof(twpa__rec, seq), sizeof header.first_seq);
+  header.checksum = checksum_of(&header, xid, file->id, file->size, records);
+  memcpy(block, &header, sizeof header);
+  twpa_status st = twpa__storage_status(storage->write(storage->user, file->id, file->size, block, bytes));
   if (st != TWPA_OK)
     return st;
   *segment = (twpa__segment){.file = file, .offset = file->size, .first_seq = header.first_seq,
-                             .bytes = (uint32_t)(records.len + sizeof header), .count = header.count};
+                             .bytes = (uint32_t)bytes, .count = header.count};
   return TWPA_OK;
 }

@@ -24,8 +24,11 @@ twpa_status twpa__storage_status(int result);
 /* Reads and checks a block of `xid` into `block`, which has room for segment->bytes. */
 twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *segment, twpa_xid xid, void *block);
 
-/* Writes records, at least one, as a block of `xid` at the end of the file; *segment describes it. */
+/*
+ * Writes a block of `xid` at the end of the file; *segment describes it. In `block` are `bytes` bytes: room for the header,
+ * which is filled in, and the records, at least one.
+ */
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
-                              twpa_bytes records);
+                              void *block, size_t bytes);
 
 #endif
