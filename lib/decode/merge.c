@@ -51,14 +51,15 @@ static uint64_t first_of(twpa__source *source, twpa_txn *txn)
 static void sift_down(twpa__merge_slot *heap, size_t n, size_t i)
 {
   twpa__merge_slot slot = heap[i];
-  for (;;) {
-    size_t child = 2 * i + 1;
-    if (child >= n)
-      break;
-    if (child + 1 < n && heap[child + 1].seq < heap[child].seq)
-      child++;
+  size_t child = 2 * i + 1;
+  for (; child + 1 < n; child = 2 * i + 1) {
+    child += heap[child + 1].seq < heap[child].seq; /* either may be, and no branch can be foretold */
     if (slot.seq <= heap[child].seq)
       break;
+    heap[i] = heap[child];
+    i = child;
+  }
+  if (child + 1 == n && heap[child].seq < slot.seq) {
     heap[i] = heap[child];
     i = child;
   }
