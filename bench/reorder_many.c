@@ -14,11 +14,13 @@
 #define ROW 100
 #define LENGTH 10
 #define MOST 100000
+#define SHORTEST ((size_t)100000) /* changes in a round: short, so that some rounds are undisturbed */
 
 typedef struct many {
   contender c;
   int kind;
-  size_t count; /* subtransactions, or open transactions */
+  size_t count;   /* subtransactions, or open transactions */
+  size_t changes; /* in one round */
   struct slot {
     uint64_t xid;
     size_t left;
@@ -29,7 +31,8 @@ typedef struct many {
 static void run_subs(void *arg, size_t n)
 {
   many *m = arg;
-  for (size_t i = 0; i < n;) {
+  (void)n;
+  for (size_t i = 0; i < m->changes;) {
     uint64_t top = m->next_xid++;
     for (size_t sub = 0; sub < m->count; sub++) {
       uint64_t xid = m->next_xid++;
@@ -56,9 +59,18 @@ static void run_open(void *arg, size_t n)
   }
 }
 
+static void run_round(void *arg, size_t n)
+{
+  const many *m = arg;
+  (void)n;
+  run_open(arg, m->changes);
+}
+
 static void many_open(many *m, int kind, size_t count, bool subs)
 {
-  *m = (many){.kind = kind, .count = count, .seed = 11, .next_xid = 1000, .slots = calloc(count, sizeof *m->slots)};
+  size_t changes = count * LENGTH > SHORTEST ? count * LENGTH : bench_size(SHORTEST, LENGTH * count);
+  *m = (many){.kind = kind, .count = count, .changes = changes, .seed = 11, .next_xid = 1000,
+              .slots = calloc(count, sizeof *m->slots)};
   if (m->slots == NULL)
     abort();
   contender_open(&m->c, kind, NULL);
@@ -90,8 +102,8 @@ static void curve(const char *what, bool subs, size_t judged)
   for (size_t kind = 0; kind < 2; kind++)
     for (size_t i = 0, count = 1; i < counts; i++, count *= 10) {
       snprintf(names[ncases], sizeof names[ncases], "%s, %zu", kind == 0 ? "library" : "malloc for each change", count);
-      cases[ncases] = (bench_case){.name = names[ncases], .run = subs ? run_subs : run_open,
-                                   .arg = kind == 0 ? &ours[i] : &plain[i]};
+      cases[ncases] = (bench_case){.name = names[ncases], .run = subs ? run_subs : run_round,
+                                   .arg = kind == 0 ? &ours[i] : &plain[i], .units = (double)ours[i].changes};
       ncases++;
     }
   bench_compare(what, "change", cases, ncases, most * LENGTH);
