@@ -27,6 +27,10 @@
  * nothing. What is complete is not repeated: a stream block whose `stream_stop` has succeeded, a transaction whose
  * `prepare` has, a `stream_abort` that has.
  *
+ * Where it is the library that cannot go on (storage fails, there is no memory, long values are out of sequence), the
+ * delivery or block just ends. So a `begin`, `begin_prepare` or `stream_start`, of whatever transaction, that comes
+ * inside of another delivery or block says that this one counts for nothing.
+ *
  * **What is required**: begin, change, commit. `truncate` and `message` may be missing; such changes are then left
  * out. With twpa_reorder_options.streaming: stream_start, stream_stop, stream_abort, stream_commit, stream_change.
  * With twpa_reorder_options.two_phase: begin_prepare, prepare, commit_prepared, rollback_prepared; with both,

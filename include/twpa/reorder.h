@@ -170,7 +170,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_touch(twpa_reorder *reorder, co
  * not queued, but its transaction is known from then on.
  *
  * Over the memory limit, the call streams, spills or drops transactions before it returns, and calls the hooks and
- * stream callbacks for that.
+ * stream callbacks for that. If that fails when the change itself has gone out already, the call has succeeded, and the
+ * next one tries again.
  *
  * @param[in] reorder  a buffer
  * @param[in] record   the record it is in; several changes may have the same

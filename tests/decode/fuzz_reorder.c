@@ -112,43 +112,96 @@ static bool disk_empty(const disk *d)
   return true;
 }
 
-/* --- a consumer without expectations: fails, aborts, takes and declines as the input says --- */
+/* --- a consumer that expects whole deliveries and blocks; fails, aborts, takes and declines as the input says --- */
+
+enum { OUTSIDE, DELIVERY, BLOCK };
 
 typedef struct host {
   unsigned fail_every;
   unsigned calls;
+  int inside; /* OUTSIDE ... */
   twpa_txn *taken[16];
   size_t ntaken;
   faults memory;
   disk disk;
 } host;
 
+/* After a failure the delivery begins again. */
 static int answer(host *h)
 {
   h->calls++;
-  return h->fail_every != 0 && h->calls % h->fail_every == 0 ? 3 : 0;
+  if (h->fail_every == 0 || h->calls % h->fail_every != 0)
+    return 0;
+  h->inside = OUTSIDE;
+  return 3;
 }
 
-static int on_txn(void *user, twpa_txn *txn)
+/* A callback that comes at `before` and leads to `after`. */
+static int move(host *h, int before, int after)
 {
-  (void)txn;
-  return answer(user);
+  if (h->inside != before)
+    abort();
+  h->inside = after;
+  return answer(h);
+}
+
+static int on_change_at(host *h, int where, twpa_txn *txn, const twpa_change *c)
+{
+  twpa_bytes value;
+  if (h->inside != where && (c->flags & TWPA_CHANGE_NONTRANSACTIONAL) == 0)
+    abort();
+  if (c->kind < TWPA_INSERT || c->kind > TWPA_MESSAGE)
+    abort();
+  if (txn != NULL && twpa_txn_toast(txn, &value, 1, c->new_row.len % 4, 4) == TWPA_OK && value.len != 4)
+    abort();
+  int result = answer(h);
+  return result == 0 && h->calls % 29 == 0 ? TWPA_CALLBACK_ABORTED : result;
 }
 
 static int on_change(void *user, twpa_txn *txn, const twpa_change *c)
 {
-  host *h = user;
-  twpa_bytes value;
-  if (txn != NULL && twpa_txn_toast(txn, &value, 1, c->new_row.len % 4, 4) == TWPA_OK && value.len != 4)
-    abort();
-  int result = answer(h);
-  return h->calls % 29 == 0 ? TWPA_CALLBACK_ABORTED : result;
+  return on_change_at(user, DELIVERY, txn, c);
+}
+
+static int on_stream_change(void *user, twpa_txn *txn, const twpa_change *c)
+{
+  return on_change_at(user, BLOCK, txn, c);
+}
+
+static int on_begin(void *user, twpa_txn *txn)
+{
+  (void)txn;
+  return move(user, OUTSIDE, DELIVERY);
+}
+
+static int on_commit(void *user, twpa_txn *txn)
+{
+  (void)txn;
+  return move(user, DELIVERY, OUTSIDE);
+}
+
+static int on_stream_commit(void *user, twpa_txn *txn)
+{
+  (void)txn;
+  return move(user, OUTSIDE, OUTSIDE);
+}
+
+static int on_begin_prepare(void *user, twpa_txn *txn, twpa_bytes gid)
+{
+  (void)gid;
+  return on_begin(user, txn);
+}
+
+static int on_prepare(void *user, twpa_txn *txn, twpa_bytes gid)
+{
+  (void)gid;
+  return on_commit(user, txn);
 }
 
 static int on_gid(void *user, twpa_txn *txn, twpa_bytes gid)
 {
   (void)gid;
-  return on_txn(user, txn);
+  return on_stream_commit(user, txn);
 }
 
 static int on_rollback(void *user, twpa_txn *txn, twpa_bytes gid, twpa_lsn lsn, twpa_time time)
@@ -158,16 +211,38 @@ static int on_rollback(void *user, twpa_txn *txn, twpa_bytes gid, twpa_lsn lsn, 
   return on_gid(user, txn, gid);
 }
 
-static int on_lsn(void *user, twpa_txn *txn, twpa_lsn lsn)
+static int on_stream_start(void *user, twpa_txn *txn, twpa_lsn lsn)
 {
+  (void)txn;
   (void)lsn;
-  return on_txn(user, txn);
+  return move(user, OUTSIDE, BLOCK);
+}
+
+static int on_stream_stop(void *user, twpa_txn *txn, twpa_lsn lsn)
+{
+  (void)txn;
+  (void)lsn;
+  return move(user, BLOCK, OUTSIDE);
 }
 
 static int on_abort(void *user, twpa_txn *txn, twpa_xid xid, twpa_lsn lsn)
 {
   (void)xid;
-  return on_lsn(user, txn, lsn);
+  (void)lsn;
+  return on_stream_commit(user, txn);
+}
+
+static int on_filter_origin(void *user, uint32_t origin)
+{
+  (void)user;
+  return origin == 3;
+}
+
+static int on_filter_prepare(void *user, twpa_xid xid, twpa_bytes gid)
+{
+  (void)user;
+  (void)gid;
+  return xid % 5 == 4;
 }
 
 static int on_take(void *user, twpa_txn *txn)
@@ -187,11 +262,12 @@ static uint32_t on_status(void *user, twpa_xid xid)
 
 static const twpa_output output = {
   TWPA_OUTPUT_INIT,
-  .begin = on_txn, .change = on_change, .truncate = on_change, .message = on_change, .commit = on_txn,
-  .begin_prepare = on_gid, .prepare = on_gid, .commit_prepared = on_gid, .rollback_prepared = on_rollback,
-  .stream_start = on_lsn, .stream_stop = on_lsn, .stream_change = on_change, .stream_truncate = on_change,
-  .stream_message = on_change, .stream_abort = on_abort, .stream_prepare = on_gid, .stream_commit = on_txn,
-  .take = on_take,
+  .begin = on_begin, .change = on_change, .truncate = on_change, .message = on_change, .commit = on_commit,
+  .begin_prepare = on_begin_prepare, .prepare = on_prepare, .commit_prepared = on_gid,
+  .rollback_prepared = on_rollback, .stream_start = on_stream_start, .stream_stop = on_stream_stop,
+  .stream_change = on_stream_change, .stream_truncate = on_stream_change, .stream_message = on_stream_change,
+  .stream_abort = on_abort, .stream_prepare = on_gid, .stream_commit = on_stream_commit, .take = on_take,
+  .filter_origin = on_filter_origin, .filter_prepare = on_filter_prepare,
 };
 
 static void walk_some(host *h, input *in)
@@ -262,13 +338,14 @@ static void read_call(call *c, input *in, twpa_lsn *lsn)
   c->record = (twpa_record){.lsn = *lsn, .end_lsn = *lsn, .xid = 2 + byte(in) % 14};
   if (byte(in) % 3 == 0)
     c->record.top_xid = 2 + byte(in) % 14;
+  c->record.origin = byte(in) % 16 == 15 ? 3 : 0;
   c->end.nsubxids = byte(in) % 4;
   for (size_t i = 0; i < c->end.nsubxids; i++)
     c->subs[i] = 2 + byte(in) % 14;
   c->end.subxids = c->subs;
   c->limit = 1 + (size_t)byte(in) * 100;
   c->cid = (twpa_new_cid){.top_xid = 2 + byte(in) % 14, .cmin = byte(in), .cmax = TWPA_CID_NONE};
-  if (c->what > 14)
+  if (c->what > 15)
     c->change = change_of(in);
 }
 
@@ -306,6 +383,8 @@ static twpa_status make_call(twpa_reorder *r, const call *c)
     return twpa_reorder_set_streaming(r, c->limit % 2);
   case 14:
     return twpa_reorder_set_two_phase_at(r, c->limit);
+  case 15:
+    return twpa_reorder_set_restart_lsn(r, c->record.lsn);
   default:
     return twpa_reorder_queue(r, &c->record, &c->change);
   }
@@ -329,10 +408,15 @@ static void step(twpa_reorder *r, host *h, input *in, unsigned failing, twpa_lsn
   h->memory.fail_at = failing == 1 ? h->memory.calls + when : 0;
   h->disk.faults.fail_at = failing == 2 ? h->disk.faults.calls + when : 0;
   h->fail_every = failing == 3 ? when : 0;
+  h->inside = OUTSIDE;
   twpa_status st = make_call(r, &c);
   verify(r);
+  /* A change that went out is queued, whatever becomes of the transactions that ought to follow it. */
+  if (st == TWPA_OK && c.what <= 15 && h->inside != OUTSIDE)
+    abort();
   h->memory.fail_at = h->disk.faults.fail_at = h->fail_every = 0;
   if (st == TWPA_E_NOMEM || st == TWPA_E_CALLBACK) {
+    h->inside = OUTSIDE;
     st = make_call(r, &c);
     verify(r);
     if (st == TWPA_E_NOMEM)

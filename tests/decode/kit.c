@@ -283,7 +283,8 @@ static int on_rollback_prepared(void *user, twpa_txn *txn, twpa_bytes gid, twpa_
 {
   kit *k = user;
   (void)gid;
-  (void)time;
+  k->rollback_lsn = end_lsn;
+  k->rollback_time = time;
   ck_assert_uint_ne(end_lsn, 0);
   kit_txn *t = txn_of(k, twpa_txn_xid(txn), false);
   int result = gate(k, "rollback_prepared", txn);
@@ -331,7 +332,7 @@ static int on_stream_change(void *user, twpa_txn *txn, const twpa_change *c)
 static int on_stream_abort(void *user, twpa_txn *txn, twpa_xid xid, twpa_lsn lsn)
 {
   kit *k = user;
-  (void)lsn;
+  k->abort_lsn = lsn;
   kit_txn *t = txn_of(k, twpa_txn_xid(txn), false);
   ck_assert(t != NULL && t->streamed);
   k->calls++;
@@ -452,7 +453,10 @@ void kit_walk_taken(kit *k, void (*unfail)(kit *k, void *arg), void *arg)
 
 static uint32_t on_xid_status(void *user, twpa_xid xid)
 {
-  const kit *k = user;
+  kit *k = user;
+  k->status_calls++;
+  if (xid == k->committed_xid)
+    return TWPA_XID_COMMITTED;
   return k->abort_by_status && is_aborted(k, xid) ? TWPA_XID_ABORTED : TWPA_XID_IN_PROGRESS;
 }
 

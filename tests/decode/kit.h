@@ -71,6 +71,10 @@ typedef struct kit {
   bool store_persistent;
   size_t invalidations, invalidate_alls, progress;
   twpa_lsn progress_lsn;
+  twpa_lsn abort_lsn, rollback_lsn; /* what the last stream_abort, the last rollback_prepared said */
+  twpa_time rollback_time;
+  twpa_xid committed_xid; /* xid_status says so; 0: none */
+  size_t status_calls;
   size_t max_files;
 } kit;
 

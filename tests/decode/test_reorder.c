@@ -390,6 +390,12 @@ START_TEST(confirmation_without_insert)
   change(r, 10, 101, (twpa_change){.kind = TWPA_SPEC_CONFIRM});
   ck_assert_int_eq(kit_commit(r, 10, 110, NULL, 0), TWPA_E_CORRUPT);
   abort_xid(r, 10, 120);
+  /* Nor does that of another subtransaction count. */
+  change(r, 20, 130, (twpa_change){.kind = TWPA_SPEC_INSERT, .new_row = str("s")});
+  ins(r, 21, 20, 131, "a");
+  change(r, 21, 132, (twpa_change){.kind = TWPA_SPEC_CONFIRM});
+  ck_assert_int_eq(kit_commit(r, 20, 140, NULL, 0), TWPA_E_CORRUPT);
+  abort_xid(r, 20, 150);
 }
 END_TEST
 
@@ -559,8 +565,11 @@ START_TEST(taking_may_fail_or_be_declined)
   k.take = false;
   k.fail_at = 0;
   text_clear(&k.log);
+  /* It is as if it had not been offered: what comes now belongs to it. */
+  ck_assert_int_eq(twpa_reorder_distribute(r, &(twpa_record){.lsn = 110, .xid = 9}, str("x")), TWPA_OK);
+  ins(r, 10, 0, 110, "b");
   commit(r, 10, 110, 0, NULL);
-  expect("begin 10\nins 10 @100 new=a\ncommit 10\n");
+  expect("begin 10\nins 10 @100 new=a\ninvalidate x\nins 10 @110 new=b\ncommit 10\ninvalidate x\n");
 }
 END_TEST
 

@@ -241,6 +241,22 @@ START_TEST(end_that_fails)
 }
 END_TEST
 
+/* The subtransactions that it lists are known to be some, and nothing may lie before it. */
+START_TEST(kinship_of_an_end_that_fails)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
+  ins(r, 11, 0, 100, "s");
+  k.fail_at = k.calls + 1;
+  ck_assert_int_eq(kit_commit(r, 10, 120, (twpa_xid[]){11, 12}, 2), TWPA_E_CALLBACK);
+  kit_check(r);
+  ck_assert_uint_eq(twpa_txn_top_xid(twpa_reorder_find(r, 11)), 10);
+  ck_assert_ptr_null(twpa_reorder_find(r, 12));
+  ck_assert_int_eq(kit_row(r, TWPA_INSERT, 13, 0, 119, "before"), TWPA_E_STATE);
+  commit(r, 10, 120, 2, (twpa_xid[]){11, 12});
+  ck_assert_str_eq(text_get(&k.result), "commit 10\nins 11 @100 new=s\n");
+}
+END_TEST
+
 /* A block that fails leaves the origin as it was. */
 START_TEST(block_that_fails)
 {
@@ -287,6 +303,28 @@ START_TEST(invalidations_after_a_failure)
 }
 END_TEST
 
+/* The call that fails has dropped the beginning of a long row: nothing waits for the rest of it. */
+START_TEST(incomplete_row_is_dropped_by_a_call_that_fails)
+{
+  static char big[6001];
+  memset(big, 'x', sizeof big - 1);
+  r = fixture_make(5000, false, false);
+  k.abort_by_status = true;
+  k.aborted_xids[k.naborted++] = 11;
+  ins(r, 10, 0, 100, "a");
+  ck_assert_int_eq(twpa_reorder_assign(r, 10, 11, 100), TWPA_OK);
+  toast(r, 11, 110, 1, 0, "abc");
+  k.store_fail_at = 1;
+  ck_assert_int_eq(kit_row(r, TWPA_INSERT, 12, 10, 120, big), TWPA_E_CALLBACK);
+  kit_check(r);
+  ck_assert_uint_eq(twpa_reorder_find(r, 10)->toast_xid, 0);
+  k.store_fail_at = 0;
+  ins(r, 12, 10, 120, "b");
+  abort_xid(r, 11, 130);
+  commit(r, 10, 140, 0, NULL);
+}
+END_TEST
+
 /* Aborts go on where they failed. */
 START_TEST(aborts_go_on)
 {
@@ -314,8 +352,10 @@ static Suite *suite(void)
   tcase_add_loop_test(t, nothing_but_kinship_stays, 0, 4);
   tcase_add_test(t, change_that_does_not_fit);
   tcase_add_test(t, end_that_fails);
+  tcase_add_test(t, kinship_of_an_end_that_fails);
   tcase_add_test(t, block_that_fails);
   tcase_add_test(t, invalidations_after_a_failure);
+  tcase_add_test(t, incomplete_row_is_dropped_by_a_call_that_fails);
   tcase_add_test(t, aborts_go_on);
   suite_add_tcase(s, t);
   return s;

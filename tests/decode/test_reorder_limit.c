@@ -1,7 +1,6 @@
 /* Over the memory limit: spilling, streaming, dropping what is rolled back. */
 #include "decode/fixture.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,38 +25,69 @@ START_TEST(spilled_and_restored)
 }
 END_TEST
 
-/* The 14 combinations: large and small tops and subs, nested, rolled back; in memory and in storage. */
+/* --- the spill matrix --- */
+
+/* Sizes of the top, of its first and of its second subtransaction; the second may be nested in the first. */
+typedef struct spill_case {
+  size_t sizes[3];
+  bool rolled_back[3];
+  bool early; /* rolled back before the last parts come */
+  bool late;  /* the kinship is told by the end record */
+  size_t limit;
+} spill_case;
+
+static void roll_back(const spill_case *c, twpa_lsn lsn)
+{
+  if (c->rolled_back[1] && c->rolled_back[2])
+    ck_assert_int_eq(kit_abort(r, 11, lsn, (twpa_xid[]){12}, 1), TWPA_OK);
+  else if (c->rolled_back[1] || c->rolled_back[2])
+    abort_xid(r, c->rolled_back[1] ? 11 : 12, lsn);
+  kit_check(r);
+}
+
+static void try_spill_case(const spill_case *c)
+{
+  static const unsigned parts[] = {0, 1, 2, 0, 1};
+  text want = {0};
+  twpa_xid subs[] = {11, 12};
+  text_add(&want, "commit 10\n");
+  r = fixture_make(c->limit, false, false);
+  k.keep_log = false;
+  for (unsigned i = 0; i < 5; i++) {
+    unsigned who = parts[i];
+    if (i == 3 && c->early)
+      roll_back(c, 129);
+    if (i == 4 && c->early && c->rolled_back[1])
+      continue;
+    fill(10 + who, who > 0 && !c->late ? 10 : 0, 100 + 10 * i, c->sizes[who]);
+    for (size_t n = 0; n < c->sizes[who] && !c->rolled_back[who]; n++)
+      text_add(&want, "ins %u @%u new=row\n", 10 + who, 100 + 10 * i);
+  }
+  if (!c->early)
+    roll_back(c, 150);
+  ins(r, 10, 0, 160, "last");
+  text_add(&want, "ins 10 @160 new=last\n");
+  commit(r, 10, 170, 2, subs);
+  ck_assert_str_eq(text_get(&k.result), text_get(&want));
+  ck_assert_uint_eq(kit_stats(r).memory_bytes + kit_stats(r).storage_bytes, 0);
+  ck_assert_uint_eq(kit_stats(r).spilled_blocks > 0, kit_stats(r).limit_exceeded > 0);
+  text_clear(&want);
+  fixture_again();
+}
+
+/* Nothing, little or much of each; rolled back or not, early or late; nothing fits, some, or all. */
 START_TEST(spill_matrix)
 {
-  static const size_t sizes[] = {0, 3, 400};
-  for (int t = 0; t < 3; t++)
-    for (int s = 0; s < 3; s++)
-      for (int u = 0; u < 3; u++)
-        for (int rolled_back = 0; rolled_back < 4; rolled_back++) {
-          r = fixture_make(8000, false, false);
-          k.keep_log = false;
-          fill(10, 0, 100, sizes[t]);
-          fill(11, 10, 110, sizes[s]);
-          fill(12, 10, 120, sizes[u]);
-          fill(10, 0, 130, sizes[t]);
-          fill(11, 10, 140, sizes[s]);
-          if (rolled_back & 1)
-            abort_xid(r, 11, 150);
-          if (rolled_back & 2)
-            abort_xid(r, 12, 150);
-          fill(10, 0, 160, 1);
-          commit(r, 10, 170, 2, (twpa_xid[]){11, 12});
-          size_t want = 2 * sizes[t] + 1 + (rolled_back & 1 ? 0 : 2 * sizes[s]) + (rolled_back & 2 ? 0 : sizes[u]);
-          ck_assert_uint_eq(count_word(text_get(&k.result), "ins "), want);
-          /* The order is that of arrival: positions rise. */
-          unsigned long long lsn = 0, at;
-          for (const char *p = text_get(&k.result); (p = strchr(p, '@')) != NULL; p++) {
-            ck_assert_int_eq(sscanf(p, "@%llu", &at), 1);
-            ck_assert_uint_ge(at, lsn);
-            lsn = at;
-          }
-          fixture_again();
-        }
+  static const size_t sizes[] = {0, 3, 60}, limits[] = {1, 3000, TWPA_MEMORY_UNLIMITED};
+  for (int code = 0; code < 3 * 3 * 3 * 16; code++) {
+    spill_case c = {.sizes = {sizes[code % 3], sizes[code / 3 % 3], sizes[code / 9 % 3]}, .limit = limits[_i]};
+    int bits = code / 27;
+    c.rolled_back[1] = bits & 1;
+    c.rolled_back[2] = bits & 2;
+    c.early = bits & 4;
+    c.late = bits & 8;
+    try_spill_case(&c);
+  }
 }
 END_TEST
 
@@ -113,6 +143,22 @@ START_TEST(misplaced_blocks_are_found)
   a->data = data;
   commit(r, 10, 110, 0, NULL);
   commit(r, 11, 120, 0, NULL);
+}
+END_TEST
+
+/* The limit is reached when the changes are as large as it. */
+START_TEST(limit_is_inclusive)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
+  ins(r, 10, 0, 100, "a");
+  size_t size = (size_t)kit_stats(r).memory_bytes;
+  for (size_t more = 0; more < 2; more++) {
+    fixture_again();
+    r = fixture_make(size + more, false, false);
+    ins(r, 10, 0, 100, "a");
+    ck_assert_uint_eq(kit_stats(r).memory_bytes, more * size);
+    ck_assert_uint_eq(kit_stats(r).limit_exceeded, 1 - more);
+  }
 }
 END_TEST
 
@@ -288,6 +334,41 @@ START_TEST(rolled_back_is_dropped_instead)
 }
 END_TEST
 
+/* What is known to be committed is not asked about again. */
+START_TEST(committed_is_asked_once)
+{
+  r = fixture_make(1, false, false);
+  k.committed_xid = 10;
+  ins(r, 10, 0, 100, "a");
+  ck_assert_uint_eq(k.status_calls, 1);
+  ins(r, 10, 0, 110, "b");
+  ck_assert_uint_eq(k.status_calls, 1);
+  ins(r, 11, 0, 120, "c");
+  ins(r, 11, 0, 130, "d");
+  ck_assert_uint_gt(k.status_calls, 2);
+  commit(r, 10, 140, 0, NULL);
+  abort_xid(r, 11, 150);
+}
+END_TEST
+
+/* What a new subtransaction of a rolled-back one does is not wanted either. */
+START_TEST(sub_of_a_rolled_back_top)
+{
+  r = fixture_make(4000, false, false);
+  k.abort_by_status = true;
+  k.aborted_xids[k.naborted++] = 10;
+  fill(10, 0, 100, 200);
+  ck_assert(twpa__txn_is(twpa_reorder_find(r, 10), TWPA__TXN_ABORTED));
+  uint64_t queued = kit_stats(r).queued_changes;
+  ins(r, 11, 10, 110, "dropped");
+  ins(r, 11, 0, 120, "dropped");
+  ck_assert_uint_eq(twpa_txn_changes(twpa_reorder_find(r, 10)), 0);
+  ck_assert_uint_eq(kit_stats(r).queued_changes, queued);
+  abort_xid(r, 10, 130);
+  expect("");
+}
+END_TEST
+
 /* Bug 19616: subs of a discarded top were marked as streamed, and a stream_abort came out of nothing. */
 START_TEST(discarded_top_was_never_streamed)
 {
@@ -313,6 +394,7 @@ START_TEST(streamed_row_by_row)
   ins(r, 10, 0, 130, "c");
   commit(r, 10, 140, 0, NULL);
   abort_xid(r, 20, 150);
+  ck_assert_uint_eq(k.abort_lsn, 151); /* where its record ends */
   expect("stream_start 10\nins 10 @100 new=a\nstream_stop 10\nstream_start 10\nins 11 @110 new=b\nstream_stop 10\n"
          "stream_start 20\nins 20 @115 new=other\nstream_stop 20\nstream_abort 10 11\n"
          "stream_start 10\nins 10 @130 new=c\nstream_stop 10\nstream_commit 10\nstream_abort 20 20\n");
@@ -383,8 +465,10 @@ START_TEST(crash_of_a_streamed_transaction)
   ins(r, 10, 0, 100, "a");
   ins(r, 11, 10, 100, "a");
   text_clear(&k.log);
+  k.abort_lsn = 1;
   ck_assert_int_eq(twpa_reorder_abort_before(r, 50), TWPA_OK);
   expect("stream_abort 10 11\nstream_abort 10 10\n");
+  ck_assert_uint_eq(k.abort_lsn, 0);
 }
 END_TEST
 
@@ -517,6 +601,27 @@ START_TEST(late_kinship_is_merged)
 }
 END_TEST
 
+START_TEST(late_kinship_of_a_speculative_insert)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, false);
+  ins(r, 10, 0, 100, "t");
+  change(r, 11, 110, (twpa_change){.kind = TWPA_SPEC_INSERT, .new_row = str("s")});
+  ck_assert_int_eq(twpa_reorder_assign(r, 10, 11, 120), TWPA_OK);
+  ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_OK);
+  kit_check(r);
+  expect("");
+  change(r, 11, 130, (twpa_change){.kind = TWPA_SPEC_CONFIRM});
+  expect("stream_start 10\nins 10 @100 new=t\nins 11 @110 new=s\nstream_stop 10\n");
+  /* Rolled back, it does not hold up the next. */
+  change(r, 12, 140, (twpa_change){.kind = TWPA_SPEC_INSERT, .new_row = str("u")});
+  ck_assert_int_eq(twpa_reorder_assign(r, 10, 12, 140), TWPA_OK);
+  abort_xid(r, 12, 150);
+  ins(r, 10, 0, 160, "v");
+  expect("stream_start 10\nins 10 @160 new=v\nstream_stop 10\n");
+  commit(r, 10, 170, 1, (twpa_xid[]){11});
+}
+END_TEST
+
 /* What was streamed under its own name cannot become a subtransaction, and nothing may come too late. */
 START_TEST(too_late_kinship_is_refused)
 {
@@ -554,13 +659,16 @@ START_TEST(empty_sub_of_a_spilled_top)
 }
 END_TEST
 
-/* The origin of a block is that of its first change that has one. */
+/* The origin of a block is that of its first change, or, where that has none, of an earlier block. */
 START_TEST(origin_of_a_stream)
 {
   r = fixture_make(1, true, false);
-  twpa_record record = {.lsn = 100, .xid = 10, .origin = 4};
-  ck_assert_int_eq(twpa_reorder_queue(r, &record, &(twpa_change){.kind = TWPA_INSERT, .new_row = str("a")}), TWPA_OK);
-  ck_assert_uint_eq(twpa_txn_origin(twpa_reorder_find(r, 10)), 4);
+  static const uint32_t origins[] = {4, 0, 5}, want[] = {4, 4, 5};
+  for (int i = 0; i < 3; i++) {
+    twpa_record record = {.lsn = 100, .xid = 10, .origin = origins[i]};
+    ck_assert_int_eq(twpa_reorder_queue(r, &record, &(twpa_change){.kind = TWPA_INSERT, .new_row = str("a")}), TWPA_OK);
+    ck_assert_uint_eq(twpa_txn_origin(twpa_reorder_find(r, 10)), want[i]);
+  }
   abort_xid(r, 10, 120);
 }
 END_TEST
@@ -572,10 +680,11 @@ static Suite *suite(void)
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
   tcase_add_test(t, spilled_and_restored);
-  tcase_add_test(t, spill_matrix);
+  tcase_add_loop_test(t, spill_matrix, 0, 3);
   tcase_add_test(t, tail_of_a_spilled_sub);
   tcase_add_test(t, damage_is_found);
   tcase_add_test(t, misplaced_blocks_are_found);
+  tcase_add_test(t, limit_is_inclusive);
   tcase_add_test(t, limit_lowered_while_running);
   tcase_add_test(t, storage_goes_with_rollbacks);
   tcase_add_test(t, removal_is_tried_again);
@@ -583,6 +692,8 @@ static Suite *suite(void)
   tcase_add_test(t, restored_blocks_are_counted);
   tcase_add_test(t, long_values_are_counted);
   tcase_add_test(t, rolled_back_is_dropped_instead);
+  tcase_add_test(t, committed_is_asked_once);
+  tcase_add_test(t, sub_of_a_rolled_back_top);
   tcase_add_test(t, discarded_top_was_never_streamed);
   tcase_add_test(t, streamed_row_by_row);
   tcase_add_test(t, savepoints_of_a_stream);
@@ -596,6 +707,7 @@ static Suite *suite(void)
   tcase_add_test(t, rolled_back_while_streaming);
   tcase_add_test(t, rolled_back_at_the_wrong_place);
   tcase_add_test(t, late_kinship_is_merged);
+  tcase_add_test(t, late_kinship_of_a_speculative_insert);
   tcase_add_test(t, too_late_kinship_is_refused);
   tcase_add_test(t, empty_sub_of_a_spilled_top);
   tcase_add_test(t, origin_of_a_stream);

@@ -58,6 +58,26 @@ START_TEST(row_versions_of_rolled_back_subs)
 }
 END_TEST
 
+/* Of many records about one row version the newest counts; and each delivery looks at its own. */
+START_TEST(newest_record_counts)
+{
+  k.output.change = look;
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
+  for (twpa_cid n = 1; n <= 40; n++) {
+    new_cid(10 + n % 3, 100, 0, n, n + 1);
+    new_cid(10, 100, 5 + n % 7, 99, TWPA_CID_NONE);
+  }
+  ins(r, 10, 0, 110, "a");
+  commit(r, 10, 120, 2, (twpa_xid[]){11, 12});
+  ck_assert_uint_eq(cmins[0], 40);
+  ck_assert_uint_eq(cmaxs[0], 41);
+  ck_assert_int_eq(got[1], TWPA_E_NOTFOUND);
+  ins(r, 13, 0, 130, "another");
+  commit(r, 13, 140, 0, NULL);
+  ck_assert_int_eq(got[0], TWPA_E_NOTFOUND);
+}
+END_TEST
+
 /* --- catalog changes of others --- */
 
 static void distribute(twpa_xid xid, twpa_lsn lsn, const char *content)
@@ -115,6 +135,21 @@ START_TEST(progress_through_changes_of_others)
   commit(r, 10, 600, 0, NULL);
   ck_assert_uint_eq(k.progress, 2);
   ck_assert_uint_eq(k.progress_lsn, 399);
+}
+END_TEST
+
+/* As many as the limit allows are kept as they are. */
+START_TEST(just_as_many_invalidations_of_others)
+{
+  twpa_reorder_options options = {TWPA_REORDER_OPTIONS_INIT, .distributed_bytes = 30};
+  r = kit_new(&k, &options, NULL);
+  ins(r, 10, 0, 100, "a");
+  distribute(9, 110, "invalidation 01");
+  distribute(9, 120, "invalidation 02");
+  ck_assert_uint_eq(kit_stats(r).distributed_bytes, 30);
+  commit(r, 10, 130, 0, NULL);
+  ck_assert_uint_eq(k.invalidate_alls, 0);
+  ck_assert_uint_eq(k.invalidations, 2);
 }
 END_TEST
 
@@ -181,6 +216,8 @@ START_TEST(prepared)
   prepare(20, 660, false);
   ck_assert_int_eq(finish(20, 670, false), TWPA_OK);
   expect("begin_prepare 20\nins 20 @650 new=c\nprepare 20\nrollback_prepared 20\n");
+  ck_assert_uint_eq(k.rollback_lsn, 661); /* where its prepare record ends */
+  ck_assert_int_eq(k.rollback_time, 660);
   ck_assert_int_eq(finish(99, 680, true), TWPA_OK);
   expect("");
 }
@@ -313,6 +350,26 @@ START_TEST(streamed_cannot_be_skipped)
 }
 END_TEST
 
+/* The consumer has it: its end is told, wherever that comes from. */
+START_TEST(end_of_prepared_with_filtered_origin)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
+  k.filter_origin = 3;
+  for (int skip = 0; skip < 2; skip++)
+    for (int committed = 0; committed < 2; committed++) {
+      ins(r, 10, 0, 600, "a");
+      prepare(10, 600, skip != 0);
+      text_clear(&k.log);
+      twpa_record record = {.lsn = 600, .xid = 10, .origin = 3};
+      ck_assert_int_eq(committed ? twpa_reorder_commit_prepared(r, &record, &(twpa_commit){.time = 1}, str("g"))
+                                 : twpa_reorder_rollback_prepared(r, &record, &(twpa_commit){.time = 1}, str("g")),
+                       TWPA_OK);
+      kit_check(r);
+      expect(skip ? "" : committed ? "commit_prepared 10\n" : "rollback_prepared 10\n");
+    }
+}
+END_TEST
+
 START_TEST(prepared_is_lost_in_no_crash)
 {
   r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
@@ -370,9 +427,11 @@ static Suite *suite(void)
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
   tcase_add_test(t, row_versions_of_rolled_back_subs);
+  tcase_add_test(t, newest_record_counts);
   tcase_add_test(t, invalidations_of_others);
   tcase_add_test(t, invalidations_between_blocks);
   tcase_add_test(t, progress_through_changes_of_others);
+  tcase_add_test(t, just_as_many_invalidations_of_others);
   tcase_add_test(t, too_many_invalidations_of_others);
   tcase_add_test(t, prepared);
   tcase_add_test(t, prepared_and_restarts);
@@ -382,6 +441,7 @@ static Suite *suite(void)
   tcase_add_test(t, prepared_and_rolled_back_meanwhile);
   tcase_add_test(t, prepared_is_not_streamed);
   tcase_add_test(t, streamed_cannot_be_skipped);
+  tcase_add_test(t, end_of_prepared_with_filtered_origin);
   tcase_add_test(t, prepared_is_lost_in_no_crash);
   tcase_add_test(t, row_versions_of_prepared_and_rolled_back);
   suite_add_tcase(s, t);
