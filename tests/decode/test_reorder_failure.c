@@ -215,6 +215,31 @@ START_TEST(change_that_does_not_fit)
 }
 END_TEST
 
+/* A change that has gone out is queued, though making more room fails after it. */
+START_TEST(change_that_went_out)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
+  fill(10, 0, 100, 5);
+  ins(r, 11, 0, 100, "other");
+  k.store_fail_at = 1;
+  k.store_persistent = true;
+  ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_E_CALLBACK);
+  kit_check(r);
+  k.store_fail_at = k.store_calls + 2;
+  ins(r, 10, 0, 110, "last");
+  ck_assert_uint_eq(kit_stats(r).storage_segments, 1);
+  ck_assert_uint_gt(kit_stats(r).memory_bytes, 0);
+  k.store_fail_at = 0;
+  ins(r, 12, 0, 120, "next");
+  ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
+  commit(r, 10, 130, 0, NULL);
+  ck_assert_uint_eq(count_word(text_get(&k.result), "row\n"), 5);
+  ck_assert_uint_eq(count_word(text_get(&k.result), "last\n"), 1);
+  abort_xid(r, 11, 140);
+  abort_xid(r, 12, 140);
+}
+END_TEST
+
 /* The end record is forgotten with the call; the transaction may still end in another way. */
 START_TEST(end_that_fails)
 {
@@ -351,6 +376,7 @@ static Suite *suite(void)
   tcase_add_checked_fixture(t, fixture_setup, fixture_teardown);
   tcase_add_loop_test(t, nothing_but_kinship_stays, 0, 4);
   tcase_add_test(t, change_that_does_not_fit);
+  tcase_add_test(t, change_that_went_out);
   tcase_add_test(t, end_that_fails);
   tcase_add_test(t, kinship_of_an_end_that_fails);
   tcase_add_test(t, block_that_fails);

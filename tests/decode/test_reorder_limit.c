@@ -498,7 +498,30 @@ START_TEST(rows_are_not_torn_apart)
   change(r, 10, 109, (twpa_change){.kind = TWPA_SPEC_ABORT});
   ins(r, 10, 0, 110, "next");
   expect("stream_start 10\nins 10 @110 new=next\nstream_stop 10\n");
+  toast(r, 10, 111, 1, 0, "abc");
+  change(r, 10, 112, (twpa_change){.kind = TWPA_SPEC_INSERT, .new_row = str("s"), .flags = TWPA_CHANGE_MORE});
+  change(r, 10, 113, (twpa_change){.kind = TWPA_SPEC_ABORT});
+  message(r, 10, 114, "m", true);
+  expect("stream_start 10\nmsg 10 @114 m\nstream_stop 10\n");
   commit(r, 10, 120, 0, NULL);
+}
+END_TEST
+
+/* What had to be spilled because a row was incomplete is streamed with the rest of it, though it would fit now. */
+START_TEST(completed_row_is_streamed)
+{
+  static char piece[9001];
+  memset(piece, 'x', sizeof piece - 1);
+  r = fixture_make(8000, true, false);
+  toast(r, 10, 100, 1, 0, piece);
+  ck_assert_uint_eq(kit_stats(r).storage_segments, 1);
+  ins(r, 11, 0, 105, "other");
+  ck_assert_uint_eq(kit_stats(r).streamed_txns, 0);
+  ins(r, 10, 0, 110, "row");
+  expect("stream_start 10\nins 10 @110 new=row\nstream_stop 10\n");
+  ck_assert_uint_eq(kit_stats(r).storage_segments, 0);
+  commit(r, 10, 120, 0, NULL);
+  abort_xid(r, 11, 130);
 }
 END_TEST
 
@@ -515,6 +538,30 @@ START_TEST(incomplete_row_is_rolled_back)
   ck_assert_uint_eq(kit_stats(r).streamed_txns, 1);
   ck_assert_uint_eq(kit_stats(r).spilled_txns, 0);
   commit(r, 10, 130, 0, NULL);
+}
+END_TEST
+
+/* The same where the host knows it before the log tells. */
+START_TEST(incomplete_row_is_known_to_be_rolled_back)
+{
+  for (int speculative = 0; speculative < 2; speculative++) {
+    r = fixture_make(TWPA_MEMORY_UNLIMITED, true, false);
+    k.abort_by_status = true;
+    k.aborted_xids[k.naborted++] = 11;
+    ins(r, 10, 0, 100, "a");
+    ck_assert_int_eq(twpa_reorder_assign(r, 10, 11, 105), TWPA_OK);
+    if (speculative)
+      change(r, 11, 110, (twpa_change){.kind = TWPA_SPEC_INSERT, .new_row = str("s")});
+    else
+      toast(r, 11, 110, 1, 0, "abc");
+    ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_OK);
+    kit_check(r);
+    expect("stream_start 10\nins 10 @100 new=a\nstream_stop 10\n");
+    ck_assert_uint_eq(kit_stats(r).spilled_txns, 0);
+    abort_xid(r, 11, 120);
+    commit(r, 10, 130, 0, NULL);
+    fixture_again();
+  }
 }
 END_TEST
 
@@ -701,7 +748,9 @@ static Suite *suite(void)
   tcase_add_test(t, no_abort_for_what_was_not_delivered);
   tcase_add_test(t, crash_of_a_streamed_transaction);
   tcase_add_test(t, rows_are_not_torn_apart);
+  tcase_add_test(t, completed_row_is_streamed);
   tcase_add_test(t, incomplete_row_is_rolled_back);
+  tcase_add_test(t, incomplete_row_is_known_to_be_rolled_back);
   tcase_add_test(t, the_largest_is_streamed);
   tcase_add_test(t, quiet_changes_do_not_stream);
   tcase_add_test(t, rolled_back_while_streaming);
