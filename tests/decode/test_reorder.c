@@ -227,6 +227,18 @@ START_TEST(aborts)
 }
 END_TEST
 
+/* A listed subtransaction may be one that is not known to be one yet. */
+START_TEST(abort_lists_a_stranger)
+{
+  ins(r, 10, 0, 100, "t");
+  ins(r, 11, 10, 110, "s");
+  ins(r, 12, 0, 120, "u");
+  ck_assert_int_eq(kit_abort(r, 10, 130, (twpa_xid[]){11, 12}, 2), TWPA_OK);
+  kit_check(r);
+  ck_assert_uint_eq(kit_stats(r).open_tops, 0);
+}
+END_TEST
+
 /* B-like: lost in a crash; the search stops at the first that may be running. */
 START_TEST(abort_before_oldest_running)
 {
@@ -591,6 +603,7 @@ static Suite *suite(void)
   tcase_add_test(t, wrong_input_is_refused);
   tcase_add_test(t, ties_stay_in_order_of_arrival);
   tcase_add_test(t, aborts);
+  tcase_add_test(t, abort_lists_a_stranger);
   tcase_add_test(t, abort_before_oldest_running);
   tcase_add_test(t, forgotten);
   tcase_add_test(t, origins_are_filtered);

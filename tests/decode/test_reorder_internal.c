@@ -1,6 +1,6 @@
 /*
  * What a transaction holds besides rows: commands, states of the catalog, row versions, invalidations. Wherever they
- * lie meanwhile, and however the transaction comes out, each row sees the same.
+ * lie meanwhile, and however the transaction comes out, each row sees the same. And what it takes to give it out.
  */
 #include "decode/fixture.h"
 
@@ -186,6 +186,110 @@ START_TEST(restart_points)
 }
 END_TEST
 
+/* --- what a delivery takes --- */
+
+static faultmem memory;
+static uint64_t highest;
+static size_t sampled;
+
+static int sample(void *user, twpa_txn *txn, const twpa_change *c)
+{
+  (void)user;
+  (void)txn;
+  (void)c;
+  twpa_reorder_counters now = kit_stats(r);
+  ck_assert_uint_eq(now.total_bytes, memory.live_bytes);
+  ck_assert_uint_le(now.memory_bytes, now.total_bytes);
+  if (now.memory_bytes > highest)
+    highest = now.memory_bytes;
+  sampled++;
+  return 0;
+}
+
+static twpa_reorder *make_sampled(size_t limit)
+{
+  static twpa_allocator mem;
+  mem = faultmem_init(&memory, 0, false);
+  highest = sampled = 0;
+  k.output.change = sample;
+  k.output.message = NULL;
+  twpa_reorder_options options = {TWPA_REORDER_OPTIONS_INIT, .memory_bytes = limit};
+  return kit_new(&k, &options, &mem);
+}
+
+/* Restored blocks count while they are held: one of each subtransaction with changes in storage, and no more. */
+START_TEST(restored_blocks_are_counted)
+{
+  enum { SUBS = 20, ROWS = 2000, LIMIT = 40000 };
+  r = make_sampled(LIMIT);
+  twpa_xid subs[SUBS];
+  for (twpa_xid i = 0; i < SUBS; i++)
+    subs[i] = 11 + i;
+  for (int round = 0; round < 4; round++)
+    for (twpa_xid i = 0; i < SUBS; i++)
+      fill(subs[i], 10, 100, ROWS / 4);
+  fill(99, 0, 100, 100); /* somebody else, in memory */
+  uint64_t before = kit_stats(r).memory_bytes, largest = 0, stored = 0;
+  ck_assert_uint_lt(before, LIMIT);
+  for (int i = 0; i < SUBS; i++) {
+    const twpa_txn *sub = twpa_reorder_find(r, subs[i]);
+    stored += sub->nsegments;
+    for (size_t n = 0; n < sub->nsegments; n++)
+      largest = sub->segments[n].bytes > largest ? sub->segments[n].bytes : largest;
+  }
+  commit(r, 10, 110, SUBS, subs);
+  ck_assert_uint_eq(sampled, SUBS * ROWS);
+  ck_assert_uint_eq(kit_stats(r).restored_blocks, stored);
+  ck_assert_uint_gt(highest, before + largest);
+  ck_assert_uint_le(highest, before + SUBS * (largest + 200));
+  /* Nothing is left of it. */
+  ck_assert_uint_lt(kit_stats(r).memory_bytes, LIMIT);
+  ck_assert_uint_le(r->walk.mem.live_bytes, TWPA__WALK_KEPT);
+  abort_xid(r, 99, 120);
+  ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
+}
+END_TEST
+
+/* What has been read to its end is given up: subtransactions one after the other take no more than one. */
+START_TEST(restored_blocks_are_given_up)
+{
+  r = make_sampled(1);
+  twpa_xid subs[20];
+  for (twpa_xid i = 0; i < 20; i++) {
+    subs[i] = 11 + i;
+    fill(subs[i], 10, 100 + i, 3);
+  }
+  uint32_t largest = twpa_reorder_find(r, 11)->segments[0].bytes;
+  commit(r, 10, 200, 20, subs);
+  ck_assert_uint_le(highest, 2 * largest + 20 * (sizeof(twpa__source) + sizeof(twpa__merge_slot)) * 2 + 512);
+}
+END_TEST
+
+/* Long values count until their row has been given out; so does a speculative insert that waits. */
+START_TEST(long_values_are_counted)
+{
+  static char piece[2001];
+  memset(piece, 'x', sizeof piece - 1);
+  r = make_sampled(TWPA_MEMORY_UNLIMITED);
+  for (uint32_t i = 0; i < 100; i++)
+    toast(r, 10, 100, 1, i, piece);
+  ins(r, 10, 0, 110, "row");
+  uint64_t held = kit_stats(r).memory_bytes;
+  commit(r, 10, 120, 0, NULL);
+  ck_assert_uint_ge(highest, held + 200000);
+  ck_assert_uint_le(highest, held + 2 * 200000 + 4096); /* an array grows by doubling */
+  ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
+  highest = 0;
+  change(r, 11, 130, (twpa_change){.kind = TWPA_SPEC_INSERT, .new_row = str(piece)});
+  ins(r, 11, 0, 140, "between");
+  change(r, 11, 150, (twpa_change){.kind = TWPA_SPEC_CONFIRM});
+  held = kit_stats(r).memory_bytes;
+  commit(r, 11, 160, 0, NULL);
+  ck_assert_uint_ge(highest, held + 2000);
+  ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
+}
+END_TEST
+
 static Suite *suite(void)
 {
   Suite *s = suite_create("reorder_internal");
@@ -196,6 +300,9 @@ static Suite *suite(void)
   tcase_add_test(t, view_between_blocks);
   tcase_add_test(t, row_versions_are_limited);
   tcase_add_test(t, restart_points);
+  tcase_add_test(t, restored_blocks_are_counted);
+  tcase_add_test(t, restored_blocks_are_given_up);
+  tcase_add_test(t, long_values_are_counted);
   suite_add_tcase(s, t);
   return s;
 }

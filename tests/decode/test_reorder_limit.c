@@ -228,93 +228,6 @@ START_TEST(taken_from_storage)
 }
 END_TEST
 
-/* --- what a delivery takes --- */
-
-static faultmem memory;
-static uint64_t highest;
-static size_t seen;
-
-static int sample(void *user, twpa_txn *txn, const twpa_change *c)
-{
-  (void)user;
-  (void)txn;
-  (void)c;
-  twpa_reorder_counters now = kit_stats(r);
-  ck_assert_uint_eq(now.total_bytes, memory.live_bytes);
-  ck_assert_uint_le(now.memory_bytes, now.total_bytes);
-  if (now.memory_bytes > highest)
-    highest = now.memory_bytes;
-  seen++;
-  return 0;
-}
-
-static twpa_reorder *make_sampled(size_t limit)
-{
-  static twpa_allocator mem;
-  mem = faultmem_init(&memory, 0, false);
-  highest = seen = 0;
-  k.output.change = sample;
-  k.output.message = NULL;
-  twpa_reorder_options options = {TWPA_REORDER_OPTIONS_INIT, .memory_bytes = limit};
-  return kit_new(&k, &options, &mem);
-}
-
-/* Restored blocks count while they are held: one of each subtransaction with changes in storage, and no more. */
-START_TEST(restored_blocks_are_counted)
-{
-  enum { SUBS = 20, ROWS = 2000, LIMIT = 40000 };
-  r = make_sampled(LIMIT);
-  twpa_xid subs[SUBS];
-  for (twpa_xid i = 0; i < SUBS; i++)
-    subs[i] = 11 + i;
-  for (int round = 0; round < 4; round++)
-    for (twpa_xid i = 0; i < SUBS; i++)
-      fill(subs[i], 10, 100, ROWS / 4);
-  fill(99, 0, 100, 100); /* somebody else, in memory */
-  uint64_t before = kit_stats(r).memory_bytes, largest = 0;
-  ck_assert_uint_lt(before, LIMIT);
-  for (int i = 0; i < SUBS; i++) {
-    const twpa_txn *sub = twpa_reorder_find(r, subs[i]);
-    for (size_t n = 0; n < sub->nsegments; n++)
-      largest = sub->segments[n].bytes > largest ? sub->segments[n].bytes : largest;
-  }
-  commit(r, 10, 110, SUBS, subs);
-  ck_assert_uint_eq(seen, SUBS * ROWS);
-  ck_assert_uint_gt(highest, before + largest);
-  ck_assert_uint_le(highest, before + SUBS * (largest + 200));
-  /* Nothing is left of it. */
-  ck_assert_uint_lt(kit_stats(r).memory_bytes, LIMIT);
-  ck_assert_uint_le(r->walk.mem.live_bytes, TWPA__WALK_KEPT);
-  abort_xid(r, 99, 120);
-  ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
-}
-END_TEST
-
-/* Long values count until their row has been given out; so does a speculative insert that waits. */
-START_TEST(long_values_are_counted)
-{
-  static char piece[2001];
-  memset(piece, 'x', sizeof piece - 1);
-  r = make_sampled(TWPA_MEMORY_UNLIMITED);
-  for (uint32_t i = 0; i < 100; i++)
-    toast(r, 10, 100, 1, i, piece);
-  ins(r, 10, 0, 110, "row");
-  uint64_t held = kit_stats(r).memory_bytes;
-  commit(r, 10, 120, 0, NULL);
-  ck_assert_uint_ge(highest, held + 200000);
-  ck_assert_uint_le(highest, held + 2 * 200000 + 4096); /* an array grows by doubling */
-  ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
-  highest = 0;
-  change(r, 11, 130, (twpa_change){.kind = TWPA_SPEC_INSERT, .new_row = str(piece)});
-  ins(r, 11, 0, 140, "between");
-  change(r, 11, 150, (twpa_change){.kind = TWPA_SPEC_CONFIRM});
-  held = kit_stats(r).memory_bytes;
-  commit(r, 11, 160, 0, NULL);
-  ck_assert_uint_ge(highest, held + 2000);
-  ck_assert_uint_eq(kit_stats(r).memory_bytes, 0);
-}
-END_TEST
-
 /* --- what is rolled back already --- */
 
 START_TEST(rolled_back_is_dropped_instead)
@@ -348,6 +261,22 @@ START_TEST(committed_is_asked_once)
   ck_assert_uint_gt(k.status_calls, 2);
   commit(r, 10, 140, 0, NULL);
   abort_xid(r, 11, 150);
+}
+END_TEST
+
+/* A commit that lists one contradicts it. */
+START_TEST(rolled_back_sub_is_committed)
+{
+  r = fixture_make(1, false, false);
+  k.abort_by_status = true;
+  k.aborted_xids[k.naborted++] = 11;
+  ins(r, 10, 0, 100, "a");
+  ins(r, 11, 10, 110, "b");
+  ck_assert_int_eq(kit_commit(r, 10, 120, (twpa_xid[]){11}, 1), TWPA_E_STATE);
+  kit_check(r);
+  abort_xid(r, 11, 120);
+  commit(r, 10, 130, 0, NULL);
+  ck_assert_str_eq(text_get(&k.result), "commit 10\nins 10 @100 new=a\n");
 }
 END_TEST
 
@@ -736,10 +665,9 @@ static Suite *suite(void)
   tcase_add_test(t, storage_goes_with_rollbacks);
   tcase_add_test(t, removal_is_tried_again);
   tcase_add_test(t, taken_from_storage);
-  tcase_add_test(t, restored_blocks_are_counted);
-  tcase_add_test(t, long_values_are_counted);
   tcase_add_test(t, rolled_back_is_dropped_instead);
   tcase_add_test(t, committed_is_asked_once);
+  tcase_add_test(t, rolled_back_sub_is_committed);
   tcase_add_test(t, sub_of_a_rolled_back_top);
   tcase_add_test(t, discarded_top_was_never_streamed);
   tcase_add_test(t, streamed_row_by_row);

@@ -233,6 +233,7 @@ START_TEST(prepared_and_restarts)
   } cases[] = {
     {400, true, true, "begin_prepare 10\nins 10 @300 new=a\nprepare 10\ncommit_prepared 10\n"},
     {400, true, false, "rollback_prepared 10\n"},
+    {500, true, true, "commit_prepared 10\n"},
     {600, true, true, "commit_prepared 10\n"},
     {600, true, false, "rollback_prepared 10\n"},
     {400, false, true, "begin_prepare 10\nins 10 @300 new=a\nprepare 10\ncommit_prepared 10\n"},
@@ -316,6 +317,19 @@ START_TEST(prepared_and_rolled_back_meanwhile)
   ck_assert_int_eq(finish(10, 620, true), TWPA_E_STATE);
   ck_assert_int_eq(finish(10, 620, false), TWPA_OK);
   expect("rollback_prepared 10\n");
+}
+END_TEST
+
+/* What others change after the prepare does not concern it, though it is given out later. */
+START_TEST(prepared_sees_nothing_new)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, true);
+  ins(r, 10, 0, 300, "a");
+  distribute(9, 310, "x");
+  prepare(10, 400, true);
+  distribute(9, 410, "y");
+  ck_assert_int_eq(finish(10, 700, true), TWPA_OK);
+  expect("begin_prepare 10\nins 10 @300 new=a\nprepare 10\ninvalidate x\ncommit_prepared 10\n");
 }
 END_TEST
 
@@ -439,6 +453,7 @@ static Suite *suite(void)
   tcase_add_test(t, prepare_is_filtered);
   tcase_add_test(t, streamed_and_prepared);
   tcase_add_test(t, prepared_and_rolled_back_meanwhile);
+  tcase_add_test(t, prepared_sees_nothing_new);
   tcase_add_test(t, prepared_is_not_streamed);
   tcase_add_test(t, streamed_cannot_be_skipped);
   tcase_add_test(t, end_of_prepared_with_filtered_origin);
