@@ -240,6 +240,26 @@ START_TEST(change_that_went_out)
 }
 END_TEST
 
+/* The same where it has gone out in a stream. */
+START_TEST(change_that_was_streamed)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, false);
+  fill(10, 0, 100, 5);
+  ins(r, 11, 0, 100, "other");
+  k.fail_at = k.calls + 1;
+  ck_assert_int_eq(twpa_reorder_set_memory_limit(r, 1), TWPA_E_CALLBACK);
+  k.fail_at = k.calls + 8 + 1; /* a block of six rows; then the start of the next */
+  ins(r, 10, 0, 110, "last");
+  ck_assert_uint_eq(kit_stats(r).streamed_txns, 1);
+  ck_assert_uint_gt(kit_stats(r).memory_bytes, 0);
+  ins(r, 12, 0, 120, "next");
+  commit(r, 10, 130, 0, NULL);
+  ck_assert_uint_eq(count_word(text_get(&k.result), "last\n"), 1);
+  abort_xid(r, 11, 140);
+  abort_xid(r, 12, 140);
+}
+END_TEST
+
 /* The end record is forgotten with the call; the transaction may still end in another way. */
 START_TEST(end_that_fails)
 {
@@ -377,6 +397,7 @@ static Suite *suite(void)
   tcase_add_loop_test(t, nothing_but_kinship_stays, 0, 4);
   tcase_add_test(t, change_that_does_not_fit);
   tcase_add_test(t, change_that_went_out);
+  tcase_add_test(t, change_that_was_streamed);
   tcase_add_test(t, end_that_fails);
   tcase_add_test(t, kinship_of_an_end_that_fails);
   tcase_add_test(t, block_that_fails);
