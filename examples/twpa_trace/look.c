@@ -198,7 +198,8 @@ static void show_progress(trace *t)
 {
   uint64_t seq = 0;
   twpa_lsn lsn = 0;
-  twpa_progress_low_watermark(t->plan->progress, &seq, &lsn);
+  if (twpa_progress_low_watermark(t->plan->progress, &seq, &lsn) != TWPA_OK)
+    return;
   trace_say(t, "progress lsn=%" PRIu64 " seq=%" PRIu64, lsn, seq);
 }
 

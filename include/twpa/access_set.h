@@ -92,7 +92,8 @@ typedef struct twpa_access_set_counters {
  * @param[in] allocator  where its memory comes from; NULL: the C library
  * @return #TWPA_OK, #TWPA_E_INVAL, #TWPA_E_NOMEM
  */
-TWPA_API twpa_status twpa_access_set_new(twpa_access_set **set, const twpa_plan *plan, const twpa_allocator *allocator);
+TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_new(twpa_access_set **set, const twpa_plan *plan,
+                                                        const twpa_allocator *allocator);
 
 /**
  * Frees an access set.
@@ -109,7 +110,8 @@ TWPA_API void twpa_access_set_free(twpa_access_set *set);
  * @param[in] flags    0 or TWPA_TXN_*
  * @return #TWPA_OK; #TWPA_E_INVAL for NULL; #TWPA_E_UNSUPPORTED for an unknown flag. O(1) amortised.
  */
-TWPA_API twpa_status twpa_access_set_begin(twpa_access_set *set, twpa_lsn end_lsn, uint64_t origin, uint32_t flags);
+TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_begin(twpa_access_set *set, twpa_lsn end_lsn, uint64_t origin,
+                                                          uint32_t flags);
 
 /**
  * Adds the accesses of one change.
@@ -129,9 +131,9 @@ TWPA_API twpa_status twpa_access_set_begin(twpa_access_set *set, twpa_lsn end_ls
  * @return #TWPA_OK; #TWPA_E_INVAL for a NULL, a wrong number of values, an unknown operation or state of a value, an
  *         insert or update without new row; #TWPA_E_NOMEM: the set is as it was. Cost: the length of the key values.
  */
-TWPA_API twpa_status twpa_access_set_change(twpa_access_set *set, twpa_relation *relation, uint32_t op,
-                                            const twpa_value *old_values, const twpa_value *new_values,
-                                            size_t nvalues);
+TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_change(twpa_access_set *set, twpa_relation *relation, uint32_t op,
+                                                           const twpa_value *old_values, const twpa_value *new_values,
+                                                           size_t nvalues);
 
 /**
  * Adds a TRUNCATE: a barrier on each of the relations. Name all relations that the target empties (its CASCADE).
@@ -141,8 +143,8 @@ TWPA_API twpa_status twpa_access_set_change(twpa_access_set *set, twpa_relation 
  * @param[in] nrelations  how many; 0 adds nothing
  * @return #TWPA_OK, #TWPA_E_INVAL, #TWPA_E_NOMEM: the set is as it was
  */
-TWPA_API twpa_status twpa_access_set_truncate(twpa_access_set *set, twpa_relation *const *relations,
-                                              size_t nrelations);
+TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_truncate(twpa_access_set *set, twpa_relation *const *relations,
+                                                             size_t nrelations);
 
 /**
  * Adds an access to a key of the host's own, for conflicts the library does not know of. Keys made with twpa_key_of()
@@ -153,7 +155,7 @@ TWPA_API twpa_status twpa_access_set_truncate(twpa_access_set *set, twpa_relatio
  * @param[in] mode  TWPA_MODE_*
  * @return #TWPA_OK, #TWPA_E_INVAL, #TWPA_E_NOMEM: the set is as it was. O(1).
  */
-TWPA_API twpa_status twpa_access_set_access(twpa_access_set *set, twpa_key key, uint32_t mode);
+TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_access(twpa_access_set *set, twpa_key key, uint32_t mode);
 
 /**
  * Says that the transaction uses a relation without changing rows that are in the stream. It does not pass a barrier.
@@ -162,7 +164,7 @@ TWPA_API twpa_status twpa_access_set_access(twpa_access_set *set, twpa_key key, 
  * @param[in] relation  the relation
  * @return #TWPA_OK, #TWPA_E_INVAL, #TWPA_E_NOMEM: the set is as it was. O(1).
  */
-TWPA_API twpa_status twpa_access_set_touch(twpa_access_set *set, twpa_relation *relation);
+TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_touch(twpa_access_set *set, twpa_relation *relation);
 
 /**
  * Adds a barrier: for DDL, and for whatever the host cannot describe. Nothing of the relation, or of its neighbours by
@@ -172,7 +174,7 @@ TWPA_API twpa_status twpa_access_set_touch(twpa_access_set *set, twpa_relation *
  * @param[in] relation  the relation; NULL: the whole database
  * @return #TWPA_OK, #TWPA_E_INVAL, #TWPA_E_NOMEM: the set is as it was. O(1).
  */
-TWPA_API twpa_status twpa_access_set_barrier(twpa_access_set *set, twpa_relation *relation);
+TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_barrier(twpa_access_set *set, twpa_relation *relation);
 
 /**
  * Counts what is in a set.

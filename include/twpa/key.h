@@ -112,8 +112,8 @@ typedef struct twpa_keyer {
  * @param[in] flags     0 or #TWPA_KEYER_NULLS_NOT_DISTINCT
  * @return #TWPA_OK; #TWPA_E_INVAL for a NULL keyer; #TWPA_E_UNSUPPORTED for an unknown flag. O(1).
  */
-TWPA_API twpa_status twpa_keyer_begin(twpa_keyer *keyer, uint64_t seed, uint64_t relation, uint64_t index,
-                                      uint32_t flags);
+TWPA_API TWPA_NODISCARD twpa_status twpa_keyer_begin(twpa_keyer *keyer, uint64_t seed, uint64_t relation,
+                                                     uint64_t index, uint32_t flags);
 
 /**
  * Adds the next column, in the order of the index (for a foreign key: of the referenced index).
@@ -123,7 +123,7 @@ TWPA_API twpa_status twpa_keyer_begin(twpa_keyer *keyer, uint64_t seed, uint64_t
  * @return #TWPA_OK; #TWPA_E_INVAL if the value is absent, unchanged, or not a value of its class (the keyer is then as
  *         it was); #TWPA_E_UNSUPPORTED for a class that this library does not know. Cost: the length of the value.
  */
-TWPA_API twpa_status twpa_keyer_add(twpa_keyer *keyer, const twpa_value *value);
+TWPA_API TWPA_NODISCARD twpa_status twpa_keyer_add(twpa_keyer *keyer, const twpa_value *value);
 
 /**
  * Ends a key.
@@ -133,7 +133,7 @@ TWPA_API twpa_status twpa_keyer_add(twpa_keyer *keyer, const twpa_value *value);
  * @return #TWPA_OK; #TWPA_NONE if a column was NULL and NULLs are distinct: such a value conflicts with nothing;
  *         #TWPA_E_INVAL for a NULL pointer. O(1).
  */
-TWPA_API twpa_status twpa_keyer_end(const twpa_keyer *keyer, twpa_key *key);
+TWPA_API TWPA_NODISCARD twpa_status twpa_keyer_end(const twpa_keyer *keyer, twpa_key *key);
 
 /**
  * Makes a key in one call: twpa_keyer_begin(), twpa_keyer_add() for each value, twpa_keyer_end().
@@ -147,8 +147,8 @@ TWPA_API twpa_status twpa_keyer_end(const twpa_keyer *keyer, twpa_key *key);
  * @param[in] nvalues   how many
  * @return what those functions return
  */
-TWPA_API twpa_status twpa_key_of(twpa_key *key, uint64_t seed, uint64_t relation, uint64_t index, uint32_t flags,
-                                 const twpa_value *values, size_t nvalues);
+TWPA_API TWPA_NODISCARD twpa_status twpa_key_of(twpa_key *key, uint64_t seed, uint64_t relation, uint64_t index,
+                                                uint32_t flags, const twpa_value *values, size_t nvalues);
 
 TWPA_END_DECLS
 /** @} */

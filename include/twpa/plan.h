@@ -215,7 +215,8 @@ typedef struct twpa_plan_counters {
  * @return #TWPA_OK; #TWPA_E_INVAL for a value out of range, or early start together with free commit order;
  *         #TWPA_E_UNSUPPORTED; #TWPA_E_NOMEM. Cost: the size of the tables.
  */
-TWPA_API twpa_status twpa_plan_new(twpa_plan **plan, const twpa_plan_options *options, const twpa_allocator *allocator);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_new(twpa_plan **plan, const twpa_plan_options *options,
+                                                  const twpa_allocator *allocator);
 
 /**
  * Frees a plan. Inside a sink of it: does nothing.
@@ -237,7 +238,8 @@ TWPA_API void twpa_plan_free(twpa_plan *plan);
  *         #TWPA_E_NOMEM. The plan is as it was unless the result is #TWPA_OK.
  *         Cost: linear in the accesses, one cache line of the table each; no allocation in the steady state.
  */
-TWPA_API twpa_status twpa_plan_add(twpa_plan *plan, uint64_t *seq, uint32_t *npredecessors, const twpa_access_set *set);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_add(twpa_plan *plan, uint64_t *seq, uint32_t *npredecessors,
+                                                  const twpa_access_set *set);
 
 /**
  * Starts loading into the cache what twpa_plan_add() will look at. Worth it a few transactions ahead if the table does
@@ -256,7 +258,7 @@ TWPA_API void twpa_plan_prefetch(const twpa_plan *plan, const twpa_access_set *s
  * @param[in] bytes  its payload
  * @return #TWPA_OK, #TWPA_E_INVAL. O(1).
  */
-TWPA_API twpa_status twpa_plan_set_payload(twpa_plan *plan, uint64_t bytes);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_set_payload(twpa_plan *plan, uint64_t bytes);
 
 /**
  * Says that a transaction is executed and holds its locks until it commits. With early start, successors whose every
@@ -267,7 +269,7 @@ TWPA_API twpa_status twpa_plan_set_payload(twpa_plan *plan, uint64_t bytes);
  * @return #TWPA_OK; #TWPA_E_NOTFOUND if it is not in the plan; #TWPA_E_STATE if it is not ready. O(1); with early start
  *         the dependencies of those that hang at it.
  */
-TWPA_API twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq);
 
 /**
  * Takes twpa_plan_executed() back: the transaction was rolled back. Roll back first, transitively, every successor that
@@ -279,7 +281,7 @@ TWPA_API twpa_status twpa_plan_executed(twpa_plan *plan, uint64_t seq);
  *         made ready by it wait again; those not yet taken by twpa_plan_next_ready() are no longer given out. Cost:
  *         with early successors, the transactions behind it; else O(1).
  */
-TWPA_API twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq);
 
 /**
  * Finishes a transaction: it has committed on the target, or will never be applied.
@@ -292,7 +294,7 @@ TWPA_API twpa_status twpa_plan_revoke(twpa_plan *plan, uint64_t seq);
  *         dependencies of those that hang at it, O(1) each if all before it is finished; when skipped, all unfinished
  *         transactions.
  */
-TWPA_API twpa_status twpa_plan_complete(twpa_plan *plan, uint64_t seq, uint32_t outcome);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_complete(twpa_plan *plan, uint64_t seq, uint32_t outcome);
 
 /**
  * Takes the next transaction that has become ready since it entered, in the order in which they did.
@@ -301,7 +303,7 @@ TWPA_API twpa_status twpa_plan_complete(twpa_plan *plan, uint64_t seq, uint32_t 
  * @param[out] seq  the transaction
  * @return #TWPA_OK; #TWPA_NONE if there is none; #TWPA_E_INVAL. O(1).
  */
-TWPA_API twpa_status twpa_plan_next_ready(twpa_plan *plan, uint64_t *seq);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_next_ready(twpa_plan *plan, uint64_t *seq);
 
 /**
  * Walks over the dependencies that lead from a transaction to later ones; those through a join node are given one by
@@ -314,7 +316,8 @@ TWPA_API twpa_status twpa_plan_next_ready(twpa_plan *plan, uint64_t *seq);
  * @return #TWPA_OK; #TWPA_NONE at the end; #TWPA_E_NOTFOUND if it is not in the plan; #TWPA_E_INVAL. Cost of a whole
  *         walk: all dependencies of the transactions behind it.
  */
-TWPA_API twpa_status twpa_plan_next_successor(const twpa_plan *plan, twpa_edge *edge, uint64_t *cursor, uint64_t seq);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_next_successor(const twpa_plan *plan, twpa_edge *edge, uint64_t *cursor,
+                                                             uint64_t seq);
 
 /**
  * Says why a transaction waits: its unfulfilled dependencies, by whom and, with twpa_plan_options.explain, via which key.
@@ -327,7 +330,8 @@ TWPA_API twpa_status twpa_plan_next_successor(const twpa_plan *plan, twpa_edge *
  * @param[in] seq     the transaction
  * @return #TWPA_OK; #TWPA_E_NOTFOUND; #TWPA_E_INVAL. Cost: its dependencies.
  */
-TWPA_API twpa_status twpa_plan_explain(const twpa_plan *plan, twpa_edge *edges, size_t cap, size_t *count, uint64_t seq);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_explain(const twpa_plan *plan, twpa_edge *edges, size_t cap,
+                                                      size_t *count, uint64_t seq);
 
 /**
  * Looks up a transaction.
@@ -336,7 +340,7 @@ TWPA_API twpa_status twpa_plan_explain(const twpa_plan *plan, twpa_edge *edges, 
  * @param[in] seq    the transaction
  * @return #TWPA_OK; #TWPA_E_NOTFOUND if it never entered or is at or below the low watermark; #TWPA_E_INVAL. O(1).
  */
-TWPA_API twpa_status twpa_plan_node(const twpa_plan *plan, twpa_node *node, uint64_t seq);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_node(const twpa_plan *plan, twpa_node *node, uint64_t seq);
 
 /**
  * The low watermark.
@@ -350,7 +354,7 @@ TWPA_API uint64_t twpa_plan_low_watermark(const twpa_plan *plan);
  * @param[in] plan  the plan
  * @return #TWPA_OK, #TWPA_E_INVAL. O(1).
  */
-TWPA_API twpa_status twpa_plan_cut(twpa_plan *plan);
+TWPA_API TWPA_NODISCARD twpa_status twpa_plan_cut(twpa_plan *plan);
 
 /**
  * Counts that a transaction had to be run again because of a conflict on the target, and blames the last index on which

@@ -158,7 +158,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_progress_passed(twpa_progress *progress
  *                       none
  * @return #TWPA_OK. O(1).
  */
-TWPA_API twpa_status twpa_progress_low_watermark(const twpa_progress *progress, uint64_t *seq, twpa_lsn *lsn);
+TWPA_API TWPA_NODISCARD twpa_status twpa_progress_low_watermark(const twpa_progress *progress, uint64_t *seq,
+                                                                twpa_lsn *lsn);
 
 /**
  * Is the transaction that ended at @p lsn on the target?

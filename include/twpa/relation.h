@@ -149,8 +149,8 @@ typedef struct twpa_relation twpa_relation;
  *         an index that is missing); #TWPA_E_UNSUPPORTED for a flag or a field that this library does not know;
  *         #TWPA_E_NOMEM. Cost: linear in the description, indexes and foreign keys compared pairwise.
  */
-TWPA_API twpa_status twpa_relation_new(twpa_relation **relation, const twpa_relation_desc *desc,
-                                       const twpa_allocator *allocator);
+TWPA_API TWPA_NODISCARD twpa_status twpa_relation_new(twpa_relation **relation, const twpa_relation_desc *desc,
+                                                      const twpa_allocator *allocator);
 
 /**
  * Holds a relation once more. Safe against concurrent holding and letting go by other threads.

@@ -320,7 +320,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_rollback_prepared(twpa_reorder 
  * @param[in] lsn      the position
  * @return #TWPA_OK. O(1).
  */
-TWPA_API twpa_status twpa_reorder_set_two_phase_at(twpa_reorder *reorder, twpa_lsn lsn);
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_set_two_phase_at(twpa_reorder *reorder, twpa_lsn lsn);
 
 /**
  * Tells all open transactions that another one has changed the catalog: each executes these invalidations at its
@@ -348,7 +348,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_distribute(twpa_reorder *reorde
  * @param[in] on       1 or 0
  * @return #TWPA_OK; #TWPA_E_INVAL for another value; #TWPA_E_STATE if the buffer was made without streaming. O(1).
  */
-TWPA_API twpa_status twpa_reorder_set_streaming(twpa_reorder *reorder, uint32_t on);
+TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_set_streaming(twpa_reorder *reorder, uint32_t on);
 
 /**
  * Changes the memory limit; what is over the new one is streamed, spilled or dropped at once.

@@ -152,7 +152,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_next(twpa_txn *txn, twpa_change *ch
  * @return #TWPA_OK; #TWPA_E_STATE if it is not taken; #TWPA_E_REENTRANT as twpa_txn_next(). O(number of
  *         subtransactions).
  */
-TWPA_API twpa_status twpa_txn_rewind(twpa_txn *txn);
+TWPA_API TWPA_NODISCARD twpa_status twpa_txn_rewind(twpa_txn *txn);
 
 /**
  * Gives a taken transaction back: its memory and storage are freed. On the thread of its owner. Calls

@@ -281,7 +281,8 @@ static void walk_some(host *h, input *in)
       break;
   switch (byte(in) % 3) {
   case 0:
-    (void)twpa_txn_rewind(h->taken[i]);
+    if (twpa_txn_rewind(h->taken[i]) != TWPA_OK)
+      abort();
     break;
   case 1:
     twpa_txn_release(h->taken[i]);

@@ -112,7 +112,7 @@ enum { INS = TWPA_OP_INSERT, UPD = TWPA_OP_UPDATE, DEL = TWPA_OP_DELETE };
 static void expect(const expectation *e)
 {
   bool sent = e->old[0] != N || e->old[1] != N || e->old[2] != N;
-  twpa_access_set_begin(set, 0, 0, 0);
+  ck_assert_int_eq(twpa_access_set_begin(set, 0, 0, 0), TWPA_OK);
   ck_assert_int_eq(change(set, rel, e->op, 3, sent ? e->old : NULL, e->op != DEL ? e->new : NULL), TWPA_OK);
   ck_assert_str_eq(dump(set), e->accesses);
 }
@@ -323,7 +323,7 @@ START_TEST(foreign_keys_of_several_columns)
     rel = kit_make(&kit);
     expect(&(expectation){0, INS, NOTHING_SENT, {1, 2, N}, "2.1W1 2"}); /* any NULL: no reference */
     expect(&(expectation){0, UPD, {1, N, 3}, {1, 2, N}, "2.1U1 2"});
-    twpa_access_set_begin(set, 0, 0, 0);
+    ck_assert_int_eq(twpa_access_set_begin(set, 0, 0, 0), TWPA_OK);
     const int64_t old[3] = {1, 2, 3}, new[3] = {1, 2, 4};
     ck_assert_int_eq(change(set, rel, UPD, 3, old, new), TWPA_OK);
     ck_assert_uint_eq(set->acc.nacc, 3); /* the row, and two references in the parent's domain */
@@ -396,7 +396,7 @@ START_TEST(unreadable_values_are_barriers)
   ck_assert_int_eq(twpa_access_set_change(set, rel, INS, NULL, v, 3), TWPA_OK);
   ck_assert_str_eq(dump(set), "1.1W1 1!");
   v[0].bytes = (twpa_bytes){NULL, 8};
-  twpa_access_set_begin(set, 0, 0, 0);
+  ck_assert_int_eq(twpa_access_set_begin(set, 0, 0, 0), TWPA_OK);
   ck_assert_int_eq(twpa_access_set_change(set, rel, UPD, v, v, 3), TWPA_OK);
   ck_assert_str_eq(dump(set), "1.2:release? 1!");
 }
@@ -410,7 +410,7 @@ START_TEST(a_column_of_unknown_class_is_left_out)
   kit_index(&kit, 2, COL2, 1, 0);
   kit_index(&kit, 3, COL12, 2, 0);
   rel = kit_make(&kit);
-  twpa_access_set_begin(set, 0, 0, 0);
+  ck_assert_int_eq(twpa_access_set_begin(set, 0, 0, 0), TWPA_OK);
   const int64_t x[3] = {1, 2, 3}, y[3] = {4, 2, 5};
   ck_assert_int_eq(change(set, rel, INS, 3, NULL, x), TWPA_OK);
   ck_assert_int_eq(change(set, rel, INS, 3, NULL, y), TWPA_OK);
@@ -428,7 +428,7 @@ START_TEST(one_transaction_merges)
   ck_assert_str_eq(dump(set), "1.1W1 1.2W2 1.2W4 1.2W5 1.2:claim 1");
   ck_assert_int_eq(twpa_access_set_truncate(set, &rel, 1), TWPA_OK);
   ck_assert_str_eq(dump(set), "1.1W1 1.2W2 1.2W4 1.2W5 1.2:claim 1!");
-  twpa_access_set_begin(set, 0, 0, 0);
+  ck_assert_int_eq(twpa_access_set_begin(set, 0, 0, 0), TWPA_OK);
   for (uint32_t mode = 1; mode <= 3; mode++)
     ck_assert_int_eq(twpa_access_set_access(set, 5, mode), TWPA_OK);
   ck_assert_int_eq(twpa_access_set_access(set, 5, TWPA_MODE_EXCLUSIVE), TWPA_OK);
@@ -445,7 +445,7 @@ START_TEST(merging_many_is_the_same_as_merging_few)
       ck_assert_int_eq(change(set, rel, INS, 3, NULL, v), TWPA_OK);
     }
   ck_assert_uint_eq(set->acc.nacc, 6000);
-  twpa_access_set_begin(set, 0, 0, 0);
+  ck_assert_int_eq(twpa_access_set_begin(set, 0, 0, 0), TWPA_OK);
   const int64_t v[3] = {1, 2, 3};
   ck_assert_int_eq(change(set, rel, INS, 3, NULL, v), TWPA_OK);
   ck_assert_str_eq(dump(set), "1.1W1 1.2W2 1.2:claim 1");

@@ -278,7 +278,7 @@ START_TEST(drawing)
   key_tx(1, TWPA_MODE_WRITE);
   key_tx(1, TWPA_MODE_WRITE);
   begin();
-  twpa_access_set_barrier(set, NULL);
+  ck_assert_int_eq(twpa_access_set_barrier(set, NULL), TWPA_OK);
   enter(plan, set);
   ck_assert_int_eq(twpa_plan_write_dot(plan, collect, &at), TWPA_OK);
   ck_assert(strstr(buffer, "digraph plan {") == buffer);
@@ -407,7 +407,7 @@ START_TEST(seeding_is_refused_when_the_row_is_in_flight) /* 1.6.6 */
   ck_assert_int_eq(twpa_plan_seed_row(plan, t, row_of(&r, 3, v), 3), TWPA_E_STATE);
   ck_assert_int_eq(twpa_plan_seed_row(plan, t, row_of(&r, 3, w), 3), TWPA_OK);
   begin();
-  twpa_access_set_truncate(set, &t, 1);
+  ck_assert_int_eq(twpa_access_set_truncate(set, &t, 1), TWPA_OK);
   uint64_t t2 = enter(plan, set);
   ck_assert_int_eq(twpa_plan_seed_row(plan, t, row_of(&r, 3, w), 3), TWPA_E_STATE);
   done(t1);

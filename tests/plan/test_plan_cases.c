@@ -57,11 +57,11 @@ END_TEST
 START_TEST(barrier_after_barrier) /* 2.5 */
 {
   begin();
-  twpa_access_set_truncate(set, &t, 1);
+  ck_assert_int_eq(twpa_access_set_truncate(set, &t, 1), TWPA_OK);
   insert(t, 2, N, 0);
   uint64_t t1 = enter(plan, set);
   begin();
-  twpa_access_set_truncate(set, &t, 1);
+  ck_assert_int_eq(twpa_access_set_truncate(set, &t, 1), TWPA_OK);
   ck_assert(depends(plan, t1, enter(plan, set)));
 }
 END_TEST
@@ -348,7 +348,7 @@ START_TEST(a_barrier_costs_one_edge)
   }
   uint32_t n;
   begin();
-  twpa_access_set_truncate(set, &t, 1);
+  ck_assert_int_eq(twpa_access_set_truncate(set, &t, 1), TWPA_OK);
   uint64_t b = enter_n(plan, set, &n);
   ck_assert_uint_eq(n, 1);
   begin();

@@ -221,7 +221,7 @@ START_TEST(the_steady_state_allocates_nothing)
   for (int i = 0; i < 60000; i++) {
     if (i == 30000)
       calls = fm.calls;
-    twpa_access_set_begin(set, 0, 0, 0);
+    ck_assert_int_eq(twpa_access_set_begin(set, 0, 0, 0), TWPA_OK);
     for (uint32_t k = 0; k < 4; k++)
       ck_assert_int_eq(twpa_access_set_access(set, rng_below(&r, 3000), 1 + k), TWPA_OK);
     ck_assert_int_eq(twpa_plan_add(plan, &seq, &n, set), TWPA_OK);

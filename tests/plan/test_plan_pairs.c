@@ -122,7 +122,7 @@ static void random_change(world *w)
 static void random_transaction(world *w)
 {
   size_t n = rng_below(w->r, 4);
-  twpa_access_set_begin(w->set, w->n, 0, 0);
+  test_must(twpa_access_set_begin(w->set, w->n, 0, 0) == TWPA_OK);
   for (size_t i = 0; i < n; i++) {
     twpa_relation *rel = w->rels[rng_below(w->r, w->nrels)];
     unsigned what = (unsigned)rng_below(w->r, 100);

@@ -88,7 +88,7 @@ static void closure(const uint32_t *direct, uint32_t *all)
 static void make_noise(modes *m)
 {
   for (uint32_t i = 0; i < m->noise; i++) {
-    twpa_access_set_begin(m->set, 0, 0, 0);
+    test_must(twpa_access_set_begin(m->set, 0, 0, 0) == TWPA_OK);
     test_must(twpa_access_set_access(m->set, 1000 + i, TWPA_MODE_WRITE) == TWPA_OK);
     enter(m->plan, m->set);
   }
@@ -120,7 +120,7 @@ static void one_world(modes *m, uint64_t world, unsigned completions)
   make_noise(m);
   for (unsigned t = 0; t < TXNS; t++) {
     uint32_t count;
-    twpa_access_set_begin(m->set, 0, 0, 0);
+    test_must(twpa_access_set_begin(m->set, 0, 0, 0) == TWPA_OK);
     for (unsigned k = 0; k < KEYS; k++) {
       unsigned mode = (unsigned)(world >> (2 * (t * KEYS + k))) & 3;
       if (mode != 0)
@@ -183,7 +183,7 @@ static bool barrier_conflict(unsigned a, unsigned b)
 /* The accesses of one of the choices. */
 static void add_choice(modes *m, twpa_relation **rels, unsigned what)
 {
-  twpa_access_set_begin(m->set, 0, 0, 0);
+  test_must(twpa_access_set_begin(m->set, 0, 0, 0) == TWPA_OK);
   if (what == 9)
     test_must(twpa_access_set_barrier(m->set, NULL) == TWPA_OK);
   for (int i = 0; i < 2 && what != 9; i++) {

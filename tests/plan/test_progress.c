@@ -420,7 +420,7 @@ static void check_against_target(const world *w, const twpa_progress *p, size_t 
 {
   uint64_t seq;
   twpa_lsn position;
-  (void)twpa_progress_low_watermark(p, &seq, &position);
+  ck_assert_int_eq(twpa_progress_low_watermark(p, &seq, &position), TWPA_OK);
   for (size_t i = 0; i < STREAM; i++) {
     test_must(twpa_progress_is_applied(p, w->lsn[i]) == (w->applied[i] > 0));
     if (w->lsn[i] <= position)
@@ -459,7 +459,7 @@ static bool live(world *w, rng *r)
   twpa_lsn position;
   twpa_lsn told_to = 0;
   size_t at = 0;
-  (void)twpa_progress_low_watermark(p, &ignored, &position);
+  ck_assert_int_eq(twpa_progress_low_watermark(p, &ignored, &position), TWPA_OK);
   while (at < STREAM && w->lsn[at] <= position)
     at++;
   size_t steps = rng_below(r, 150);
@@ -492,7 +492,7 @@ static bool live(world *w, rng *r)
         test_must(twpa_progress_done(p, seq_of[pick]) == TWPA_OK);
       }
     }
-    (void)twpa_progress_low_watermark(p, &ignored, &position);
+    ck_assert_int_eq(twpa_progress_low_watermark(p, &ignored, &position), TWPA_OK);
     test_must(position >= w->last_position);
     w->last_position = w->rows ? 0 : position;
     check_against_target(w, p, at, told_to);
