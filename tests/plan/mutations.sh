@@ -102,8 +102,6 @@ mutation 'skip forgets and lets the waiting go' skip.c \
   's/^      twpa__graph_wait_for_all(g, s);$/      (void)s;/' plan_oracle
 mutation 'skip without those before it' graph.c \
   '/^void twpa__graph_wait_for_all/,/^}/s/ | TWPA__META_UP_TO);$/);/' plan_cases
-mutation 'row memory learns of prepared transactions' finish.c \
-  's/(set->flags \& TWPA_TXN_PREPARED) != 0);$/false);/' plan_oracle
 
 # --- policies (rule 1.7)
 mutation 'optimistic on deferrable indexes' enter.c \
@@ -120,8 +118,6 @@ mutation 'retry before its predecessors are done' scheduler_fail.c \
 # --- early start (rule 1.8)
 mutation 'early start after a claim' enter.c \
   's/^  if (policy == TWPA_EARLY_START_WIDE \&\& left_free \&\&.*/  if (policy == TWPA_EARLY_START_WIDE)/' plan_interleave
-mutation 'early start in front of a use' enter.c \
-  's/ \&\& left_free \&\& (k->acc->bits \& TWPA__ACC_FIRST_CLAIM) != 0)/ \&\& left_free)/' plan_interleave
 mutation 'early start behind any write' enter.c \
   's/^  if (updated \&\& k->mode >= TWPA_MODE_UPDATE)/  (void)updated;\n  if (k->mode >= TWPA_MODE_UPDATE)/' plan_interleave
 mutation 'early start for some reasons only' graph.c \
