@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define EXPECTED UINT64_C(0x825FB8D6CB863501)
+#define EXPECTED UINT64_C(0x93426682C37E9E45)
 
 static void take(uint64_t *digest, uint64_t x)
 {
