@@ -125,7 +125,10 @@ static uint8_t hash_value(const deriver *d, twpa__hashing *h, const key_columns 
   return state;
 }
 
-/* Are all these columns as they were, because the stream says so or both images are there and equal? */
+/*
+ * Are all these columns as they were, because the stream says so or both images are there and equal? Folded bytes tell
+ * that two values are equal, not that what is stored has the same bytes.
+ */
 static bool unchanged(const deriver *d, const uint32_t *columns, size_t n, bool bytes)
 {
   for (size_t i = 0; i < n; i++) {
@@ -137,7 +140,10 @@ static bool unchanged(const deriver *d, const uint32_t *columns, size_t n, bool 
     const twpa_value *x = column(d, OLD, c), *y = column(d, NEW, c);
     if (x == NULL || y == NULL)
       return false;
-    if (bytes ? !same_bytes(x, y) : !equal_values(d->r->columns[c].cls, x, y))
+    uint32_t cls = d->r->columns[c].cls;
+    if (bytes && cls == TWPA_CLASS_FOLDED && (x->state != TWPA_VALUE_NULL || y->state != TWPA_VALUE_NULL))
+      return false;
+    if (bytes ? !same_bytes(x, y) : !equal_values(cls, x, y))
       return false;
   }
   return true;
