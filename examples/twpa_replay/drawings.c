@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define REPLAY_PATH_MAX 4096
 
 #define WINDOW 56u      /* transactions of the graph; fewer if they have too many dependencies */
 #define EDGES_LIKED 90u /* more cannot be followed by the eye */
@@ -251,14 +254,25 @@ static bool draw_timeline(const replay_report *r, const char *path, host_error *
   return ok;
 }
 
-bool replay_draw(const replay_report *r, const char *dir, host_error *err)
+static bool path_in(char path[REPLAY_PATH_MAX], const char *dir, const char *name, host_error *err)
 {
-  char path[1024];
+  int n = snprintf(path, REPLAY_PATH_MAX, "%s/%s", dir, name);
+  return (n > 0 && n < REPLAY_PATH_MAX) || host_fail(err, "%.300s...: path too long", dir);
+}
+
+bool replay_draw_begin(const char *dir, host_error *err)
+{
+  char path[REPLAY_PATH_MAX];
+  if (!path_in(path, dir, "timeline.svg", err))
+    return false;
   if (mkdir(dir, 0777) && errno != EEXIST)
     return host_fail(err, "%s: cannot be made: %s", dir, strerror(errno));
-  snprintf(path, sizeof path, "%s/graph.svg", dir);
-  if (!draw_graph(r, path, err))
-    return false;
-  snprintf(path, sizeof path, "%s/timeline.svg", dir);
-  return draw_timeline(r, path, err);
+  return access(dir, W_OK | X_OK) == 0 || host_fail(err, "%s: %s", dir, strerror(errno));
+}
+
+bool replay_draw(const replay_report *r, const char *dir, host_error *err)
+{
+  char path[REPLAY_PATH_MAX];
+  return path_in(path, dir, "graph.svg", err) && draw_graph(r, path, err) &&
+         path_in(path, dir, "timeline.svg", err) && draw_timeline(r, path, err);
 }

@@ -4,7 +4,9 @@
 
 #include "twpa_replay/report.h"
 
-/* Writes both into the directory, which is made if it is not there. */
+/* Makes the directory if it is not there, and sees whether files can be written there. */
+bool replay_draw_begin(const char *dir, host_error *err);
+/* Writes both into it. */
 bool replay_draw(const replay_report *r, const char *dir, host_error *err);
 
 #endif

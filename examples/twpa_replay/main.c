@@ -15,18 +15,23 @@ static bool replay(const replay_options *o, replay_model *m, host_error *err)
 {
   replay_plan plan;
   replay_result result;
+  if (o->svg_dir && !replay_draw_begin(o->svg_dir, err)) /* not after minutes of work */
+    return false;
   if (!replay_load(m, o, err) || !replay_describe(m, err))
     return false;
   if (!replay_analyse(&plan, m, o->strict, o->svg_dir != NULL, err))
     return false;
   bool ok = replay_run(&result, m, o, o->svg_dir != NULL, NULL, err);
   replay_report report = {.options = o, .model = m, .plan = &plan, .result = &result};
-  if (ok && o->svg_dir)
-    ok = replay_draw(&report, o->svg_dir, err);
   if (ok) {
     (o->json ? replay_print_json : replay_print_text)(&report, stdout);
     if (!replay_proved(&report))
       ok = host_fail(err, "%s: not proved: %s", o->data_dir, replay_why_not(&report));
+    host_error drawing = {{0}};
+    if (o->svg_dir && !replay_draw(&report, o->svg_dir, &drawing)) {
+      *err = ok ? drawing : *err;
+      ok = false;
+    }
   }
   replay_plan_free(&plan);
   replay_result_free(&result);

@@ -7,9 +7,11 @@
 #include "support/wal/wal_files.h"
 #include "support/wal/wal_reader.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The program: a definition of the build. */
@@ -155,6 +157,11 @@ START_TEST(drawings)
   }
   rmdir(dir);
   fails_with(ARGS("-D", data, "--svg", "/nowhere/at/all"), SAYS("/nowhere/at/all"));
+  char far[5000];
+  memset(far, '/', sizeof far);
+  memcpy(far, "/tmp", 4);
+  far[sizeof far - 1] = 0;
+  fails_with(ARGS("-D", data, "--svg", far), SAYS("too long"));
 }
 END_TEST
 
@@ -292,6 +299,22 @@ START_TEST(bad_files)
   const char *dir = copy_tree(sample_path("pg15-sample"));
   copy_remove("global/pg_control");
   fails_with(ARGS("-D", dir), SAYS("pg_control"));
+  copy_free();
+
+  char path[1200];
+  snprintf(path, sizeof path, "%s/postmaster.pid", copy_tree(sample_path("pg15-sample")));
+  int fd = open(path, O_CREAT | O_WRONLY, 0600);
+  ck_assert_int_ge(fd, 0);
+  close(fd);
+  *strrchr(path, '/') = 0;
+  fails_with(ARGS("-D", path), SAYS("postmaster.pid"));
+  copy_free();
+
+  dir = copy_tree(sample_path("pg15-sample"));
+  copy_remove(segment(1));
+  snprintf(path, sizeof path, "%s/%s", dir, segment(1));
+  ck_assert_int_eq(mkfifo(path, 0600), 0);
+  fails_with(ARGS("-D", dir), SAYS(segment(1)));
   copy_free();
 }
 END_TEST

@@ -77,6 +77,10 @@ static bool read_databases(pg_cluster *c, host_error *err)
 
 static bool check_clean(const pg_cluster *c, host_error *err)
 {
+  char path[PG_PATH_MAX];
+  struct stat st;
+  if (snprintf(path, sizeof path, "%s/postmaster.pid", c->path) < (int)sizeof path && stat(path, &st) == 0)
+    return host_fail(err, "%.400s: there is a postmaster.pid, so a server is running here or has crashed; stop it", c->path);
   if (c->control.state == PG_STATE_SHUT_DOWN)
     return true;
   return host_fail(err,

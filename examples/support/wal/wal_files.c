@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Without waiting: what stands in the place of a file may be a pipe that nobody writes to. */
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
 #define HISTORY_MAX (1u << 20) /* bytes of a history file */
 
 /* A name found in the directory: 24 hexadecimal digits. */
@@ -128,7 +131,7 @@ static bool list_directory(found_names *names, const char *dir, host_error *err)
 static bool read_history(char **text, const char *path, host_error *err)
 {
   *text = NULL;
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, READ_FLAGS);
   if (fd < 0)
     return errno == ENOENT ? true : host_fail(err, "%s: %s", path, strerror(errno));
   struct stat st;
@@ -232,7 +235,7 @@ static bool sniff_segment_bytes(wal_files *files, const found_name *name, host_e
   if (snprintf(path, sizeof path, "%s/%08" PRIX32 "%08" PRIX32 "%08" PRIX32 "%s", files->dir, name->timeline,
                name->high, name->low, name->partial ? ".partial" : "") >= (int)sizeof path)
     return host_fail(err, "%s: path too long", files->dir);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, READ_FLAGS);
   if (fd < 0)
     return host_fail(err, "%s: %s", path, strerror(errno));
   ssize_t n = pread(fd, head, sizeof head, 0);
@@ -381,7 +384,7 @@ static bool open_file(wal_files *files, const wal_file *file, host_error *err)
   wal_file_name(name, files, file);
   if (snprintf(path, sizeof path, "%s/%s", files->dir, name) >= (int)sizeof path)
     return host_fail(err, "%s: path too long", files->dir);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, READ_FLAGS);
   if (fd < 0)
     return host_fail(err, "%s: %s", path, strerror(errno));
   struct stat st;
