@@ -54,8 +54,6 @@ static bool feed_all(loader *l, wal_reader *reader, wal_feed *feed, host_error *
   while (ok && (result = wal_reader_next(reader, &record, err)) == WAL_GOT) {
     if (l->o->to && record->start > l->o->to)
       break;
-    if (!m->start)
-      m->start = record->start;
     m->end = record->end;
     replay_progress_show(&l->progress, record->start);
     ok = (wal_feed_record(feed, record, err) && finish_taken(l, err)) ||
@@ -89,7 +87,9 @@ static bool decode(loader *l, host_error *err)
   ok = ok && feed_all(l, reader, feed, err);
   if (ok) {
     wal_feed_stats s = wal_feed_get_stats(feed);
+    m->start = s.start_lsn; /* what lies before it was not decoded, so it does not count as read */
     m->counts.records = s.records;
+    m->counts.before_start = s.before_start;
     m->counts.left_out = s.open_at_start;
     m->counts.left_out_commits = s.left_out_commits;
     m->counts.other_database = s.other_commits;

@@ -81,6 +81,7 @@ typedef struct replay_counts {
   uint64_t skipped[REPLAY_SKIPS];
   uint64_t messages;
   uint64_t records;
+  uint64_t before_start;     /* transactions of this database committed before the start */
   uint64_t left_out;         /* transactions open at the start */
   uint64_t left_out_commits; /* of those, committed later */
   uint64_t other_database;   /* transactions of other databases */
@@ -95,7 +96,7 @@ typedef struct replay_model {
   pg_catalog *catalog;
   const pg_database *database;
   twpa_lsn decodable;  /* where decoding may begin; 0: at the beginning of the WAL */
-  twpa_lsn start, end; /* part of the WAL that was read */
+  twpa_lsn start, end; /* part of the WAL that was decoded */
   char end_reason[128];
   replay_table *tables;
   uint32_t ntables;

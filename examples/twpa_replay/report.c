@@ -42,7 +42,7 @@ const char *replay_skip_name(uint32_t skip)
 bool replay_serial_explained(const replay_report *r)
 {
   const replay_counts *c = &r->model->counts;
-  return c->left_out_commits || c->below_logical || c->outside || c->ops[REPLAY_DDL] ||
+  return c->before_start || c->left_out_commits || c->below_logical || c->outside || c->ops[REPLAY_DDL] ||
          c->skipped[REPLAY_NO_RELATION];
 }
 

@@ -134,6 +134,7 @@ static void put_counts(const replay_report *r, FILE *out)
   put_number(out, "changes", c->changes);
   put_kinds(out, "changes_by_kind", c->ops, 1, 6, op_name);
   put_number(out, "messages", c->messages);
+  put_number(out, "left_out_before_start", c->before_start);
   put_number(out, "left_out_open_at_start", c->left_out);
   put_number(out, "left_out_below_logical", c->below_logical);
   put_number(out, "left_out_by_position", c->outside);

@@ -158,6 +158,7 @@ static void print_decoded(const replay_report *r, FILE *out)
   list_add(&ops, "message", c->messages);
   list_add(&ops, "table changed in the catalog", c->ops[REPLAY_DDL]);
   list_put(out, "", &ops);
+  list_add(&rest, "before the first record of running transactions", c->before_start);
   list_add(&rest, "open at the start", c->left_out);
   list_add(&rest, "outside of --from, --to", c->outside);
   list_add(&rest, "before wal_level was logical", c->below_logical);

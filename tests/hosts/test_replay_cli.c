@@ -96,6 +96,7 @@ START_TEST(json)
                                      "rolled_back",
                                      "rows",
                                      "work",
+                                     "left_out_before_start",
                                      "left_out_open_at_start",
                                      "seeded_parents",
                                      "constraints_unchecked"};
@@ -122,6 +123,13 @@ START_TEST(json)
 }
 END_TEST
 
+static const char *segment(unsigned n);
+
+static bool segment_exists(unsigned n)
+{
+  return *segment(n) != 0;
+}
+
 /* What cannot be known whole is left out, and said. */
 START_TEST(left_out)
 {
@@ -138,6 +146,49 @@ START_TEST(left_out)
   ck_assert_msg(r.status == 0, "status %d: %s", r.status, r.err);
   ck_assert_ptr_nonnull(strstr(r.out, "left out: open at the start 1, of other databases "));
   program_free(&r);
+}
+END_TEST
+
+/* A number of the report in text; 0 if it says nothing about it. */
+static unsigned text_number(const char *text, const char *what)
+{
+  const char *at = strstr(text, what);
+  return at ? (unsigned)strtoul(at + strlen(what), NULL, 10) : 0;
+}
+
+/*
+ * Without its first segment the log begins with commits that nobody can tell whole. The whole log tells how many there
+ * are: none of them goes without a word.
+ */
+START_TEST(first_segment_gone)
+{
+  char data[1024], begin[24], start[24], wanted[64];
+  snprintf(data, sizeof data, "%s", sample_path("pg15-sample"));
+  snprintf(begin, sizeof begin, "0/%.2s00000", segment(1) + strlen(segment(1)) - 2);
+  const char *dir = copy_tree(data);
+  copy_remove(segment(0));
+  program_run cut = program(ARGS("-D", dir, "--json")), text = program(ARGS("-D", dir));
+  ck_assert_msg(cut.status == 0 && text.status == 0, "%s%s", cut.err, text.err);
+  ck_assert_int_eq(sscanf(strstr(cut.out, "\"wal_start\""), "\"wal_start\": \"%23[0-9A-F/]\"", start), 1);
+  double before = json_number(cut.out, "left_out_before_start");
+  snprintf(wanted, sizeof wanted, "before the first record of running transactions %.0f,", before);
+  ck_assert_msg(strstr(text.out, wanted) != NULL, "%s", text.out);
+
+  program_run earlier = program(ARGS("-D", data, "--json", "--from", begin, "--to", start));
+  program_run empty = program(ARGS("-D", data, "--from", begin, "--to", start));
+  program_run later = program(ARGS("-D", data, "--json", "--from", start));
+  ck_assert_msg(earlier.status == 0 && empty.status == 0 && later.status == 0, "%s%s", earlier.err, later.err);
+  ck_assert(json_number(earlier.out, "left_out_before_start") == 0);
+  double changed = json_number(earlier.out, "transactions");
+  ck_assert(changed > 100);
+  ck_assert(before == changed + text_number(empty.out, "without a change "));
+  /* of those that were open at the start, nobody says how many committed with a change */
+  double missing = json_number(later.out, "transactions") - json_number(cut.out, "transactions");
+  ck_assert(missing >= 0 && missing <= json_number(cut.out, "left_out_open_at_start"));
+  program_run *const runs[] = {&cut, &text, &earlier, &empty, &later};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+    program_free(runs[i]);
+  copy_free();
 }
 END_TEST
 
@@ -246,13 +297,6 @@ static void cut_to_nothing(unsigned char *content, size_t *size)
 {
   (void)content;
   *size = 0;
-}
-
-static const char *segment(unsigned n);
-
-static bool segment_exists(unsigned n)
-{
-  return *segment(n) != 0;
 }
 
 /* The name of the n-th WAL segment of the sample; "" if there are not so many. */
@@ -510,6 +554,7 @@ int main(void)
   tcase_add_test(tc, report);
   tcase_add_test(tc, json);
   tcase_add_test(tc, left_out);
+  tcase_add_test(tc, first_segment_gone);
   tcase_add_test(tc, drawings);
   tcase_add_test(tc, part_of_the_log);
   tcase_add_test(tc, bad_directories);

@@ -220,7 +220,8 @@ static bool other(world *w, uint32_t xid)
 START_TEST(nothing_before_the_start)
 {
   world w = open_feed(800);
-  must(&w, insert(&w, 700) && commit(&w, 700) && message(&w, 0, DB, false));
+  must(&w, insert(&w, 700) && commit(&w, 700) && end(&w, 0, 699, 0, 6) && end(&w, 0x30, 698, 0, DB));
+  must(&w, message(&w, 0, DB, false));
   ck_assert_uint_eq(wal_feed_get_stats(w.feed).start_lsn, 0);
   must(&w, insert(&w, 701));
   must(&w, running(&w, 705, 701, 2)); /* 701 and 702 are open */
@@ -234,6 +235,7 @@ START_TEST(nothing_before_the_start)
   ck_assert_uint_eq(s.commits, 1);
   ck_assert_uint_eq(s.rows, 1);
   ck_assert_uint_eq(s.records, 7);
+  ck_assert_uint_eq(s.before_start, 2); /* 699 was of another database */
   close_feed(&w);
 }
 END_TEST

@@ -398,11 +398,24 @@ static bool start_here(const step *s)
   const wal_running_xacts *running = &s->content->as.running;
   f->phase = DECODING;
   f->boundary = widen(s, running->next_xid);
-  uint64_t below_logical = f->stats.below_logical;
-  f->stats = (wal_feed_stats){.start_lsn = s->record->start, .open_at_start = running->nxids};
-  f->stats.below_logical = below_logical;
+  f->stats = (wal_feed_stats){
+    .start_lsn = s->record->start,
+    .open_at_start = running->nxids,
+    .before_start = f->stats.before_start,
+    .below_logical = f->stats.below_logical,
+  };
   /* after a start that turned out to be below logical, nothing of it may be left */
   return check(s, twpa_reorder_abort_before(f->reorder, f->boundary));
+}
+
+/* Of the wanted database only, so that it can be added to the commits that are decoded. */
+static void count_before_start(const step *s)
+{
+  const wal_end_record *end = &s->content->as.end;
+  if (!end->has_database)
+    s->feed->stats.below_logical++;
+  else if (end->database == s->feed->options.database)
+    s->feed->stats.before_start++;
 }
 
 /* A record that is not decoded. */
@@ -414,6 +427,8 @@ static bool pass_over(const step *s)
     f->phase = s->content->as.parameter.wal_level >= WAL_LEVEL_LOGICAL ? BEFORE_START : BELOW_LOGICAL;
   else if (f->phase == BELOW_LOGICAL && is_commit)
     f->stats.below_logical++;
+  else if (is_commit)
+    count_before_start(s);
   else if (f->phase == BEFORE_START && s->content->kind == WAL_RUNNING_XACTS)
     return start_here(s);
   return true;

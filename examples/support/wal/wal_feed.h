@@ -5,7 +5,7 @@
  * What is decoded
  *   Reading starts at the first running-xacts record: there the log says which transactions are open, and what is open
  *   there may have written before, so it is left out as a whole, with its subtransactions, and counted. Everything that
- *   begins later is complete. Rows of other databases and of shared relations are left out, and so are rows that are
+ *   begins later is complete. What has committed before the start is passed over and counted. Rows of other databases and of shared relations are left out, and so are rows that are
  *   not logged in a decodable form (catalogs, the copies that a rewrite makes of long values). What remains can still
  *   belong to a catalog or a toast relation (a delete without old row looks the same everywhere) or to a rewrite in
  *   progress: who it belongs to is the business of whoever has the catalogs.
@@ -52,6 +52,7 @@ typedef struct wal_feed_stats {
   uint64_t aborts;           /* whole transactions and subtransactions */
   uint64_t open_at_start;    /* transactions that were open (or prepared) at start_lsn */
   uint64_t left_out_commits; /* of those, committed later, in this database */
+  uint64_t before_start;     /* commits passed over before start_lsn, in this database */
   uint64_t prepared;         /* prepare records */
   uint64_t below_logical;    /* commits passed over because wal_level was below logical then */
 } wal_feed_stats;
