@@ -418,6 +418,43 @@ static place find_record(unsigned rmgr, unsigned n, bool cut)
   return found;
 }
 
+static void seal(unsigned char *record, size_t len)
+{
+  uint32_t crc = ~crc32c_add(crc32c_add(CRC32C_BEGIN, record + 24, len - 24), record, 20);
+  memcpy(record + 20, &crc, 4);
+}
+
+/* Behind the header of a record: number of the block, flags, length of its data, and its table's three numbers. */
+static bool inserts_into_user_table(const unsigned char *record)
+{
+  uint32_t file;
+  memcpy(&file, record + 36, sizeof file);
+  return (record[16] & 0x70) == 0 && record[24] == 0 && (record[25] & 0x10) == 0 && file >= 16384;
+}
+
+/* A row that is nobody's cannot be given to a transaction, and is not dropped without a word. */
+START_TEST(row_without_transaction)
+{
+  const char *dir = copy_tree(sample_path("pg15-sample"));
+  for (unsigned n = 1000;; n++) {
+    place at = find_record(WAL_RM_HEAP, n, false);
+    size_t size;
+    unsigned char *content = copy_open(at.file, &size), *record = content + at.offset;
+    bool found = inserts_into_user_table(record);
+    if (found) {
+      memset(record + 4, 0, 4);
+      seal(record, at.len);
+    }
+    copy_close(at.file, content, size);
+    if (!found)
+      continue;
+    fails_with(ARGS("-D", dir), SAYS(at.file, at.lsn, "a row of table ", " has no transaction"));
+    break;
+  }
+  copy_free();
+}
+END_TEST
+
 /* What a newer server, or a damaged one, could write: a record that is whole, and of a kind that nobody knows. */
 START_TEST(unknown_records)
 {
@@ -430,8 +467,7 @@ START_TEST(unknown_records)
     size_t size;
     unsigned char *content = copy_open(at.file, &size), *record = content + at.offset;
     record[16] = (unsigned char)((record[16] & 0x0F) | cases[i].info);
-    uint32_t crc = ~crc32c_add(crc32c_add(CRC32C_BEGIN, record + 24, at.len - 24), record, 20);
-    memcpy(record + 20, &crc, 4);
+    seal(record, at.len);
     copy_close(at.file, content, size);
     fails_with(ARGS("-D", dir), SAYS(at.file, at.lsn, "unknown operation"));
     copy_free();
@@ -560,6 +596,7 @@ int main(void)
   tcase_add_test(tc, bad_directories);
   tcase_add_test(tc, bad_files);
   tcase_add_test(tc, bad_wal);
+  tcase_add_test(tc, row_without_transaction);
   tcase_add_test(tc, unknown_records);
   tcase_add_test(tc, end_in_mid_record);
   tcase_add_test(tc, bad_catalogs);

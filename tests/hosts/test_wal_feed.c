@@ -23,6 +23,8 @@ typedef struct world {
   host_error err;
 } world;
 
+static uint32_t file; /* that rows are of; 0: the one of with_page */
+
 static uint64_t toast_identity(void *user, twpa_locator locator, twpa_lsn lsn)
 {
   (void)user;
@@ -57,6 +59,8 @@ static bool give(world *w, made *m, uint32_t xid)
   m->record.main_len = (uint32_t)m->main.len;
   m->record.blocks = m->block;
   m->block[0].data = m->data.data;
+  if (file != 0)
+    m->block[0].locator.file = file;
   m->block[0].data_len = (uint32_t)m->data.len;
   bool ok = wal_feed_record(w->feed, &m->record, &w->err);
   done(m);
@@ -296,6 +300,30 @@ START_TEST(what_is_filtered)
   ck_assert_uint_eq(s.other_commits, 1);
   ck_assert_uint_eq(s.commits, 2);
   close_feed(&w);
+}
+END_TEST
+
+/* A row of a user table, told by the number of its file, must be somebody's; one of a catalog is of no interest. */
+START_TEST(rows_without_transaction)
+{
+  for (uint32_t xid = 0; xid < 3; xid++) {
+    for (unsigned op = 0; op < 4; op++) {
+      world w = open_feed(800);
+      must(&w, running(&w, 705, 705, 0) && insert(&w, xid) && update(&w, xid, true) && delete(&w, xid, 0));
+      must(&w, truncate_two(&w, xid, 6, 0));
+      file = 16384;
+      must(&w, insert_into(&w, xid, 6, 8) && insert_into(&w, xid, DB, 0)); /* another database; not to be decoded */
+      bool ok = op == 0   ? insert(&w, xid)
+                : op == 1 ? update(&w, xid, true)
+                : op == 2 ? delete(&w, xid, 0x02)
+                          : truncate_two(&w, xid, DB, 0);
+      refused(&w, ok, "WAL record at 0/");
+      refused(&w, false, "a row of table 16384 has no transaction");
+      file = 0;
+      log_is(&w, "");
+      close_feed(&w);
+    }
+  }
 }
 END_TEST
 
@@ -577,6 +605,7 @@ int main(void)
   tcase_add_test(t, late_subtransactions_of_what_is_left_out);
   tcase_add_test(t, subtransactions_are_woven_in);
   tcase_add_test(t, what_is_filtered);
+  tcase_add_test(t, rows_without_transaction);
   tcase_add_test(t, speculative_inserts);
   tcase_add_test(t, messages);
   tcase_add_test(t, prepared_transactions);

@@ -1,6 +1,7 @@
 /* From WAL records to calls of the reorder buffer. */
 #include "support/wal/wal_feed.h"
 
+#include "support/pg/pg_catalog.h"
 #include "support/pg/pg_tuple.h"
 #include "support/wal/wal_files.h"
 #include "support/wal/wal_xid.h"
@@ -105,6 +106,23 @@ static bool wanted(const step *s, const twpa_locator *locator)
   return locator->database == s->feed->options.database && s->rec.xid >= TWPA_XID_FIRST_NORMAL && !left_out(s);
 }
 
+/*
+ * Rows that are not wanted. A server changes rows of a user table only within a transaction: without its id nobody
+ * could tell whether and when they count, and to drop them would lose them without a word. What initdb has made is told
+ * by the number of its file (or its oid, where the record has no file).
+ */
+static bool pass_rows(const step *s, const twpa_locator *locator)
+{
+  if (s->rec.xid >= TWPA_XID_FIRST_NORMAL || locator->database != s->feed->options.database ||
+      locator->file < PG_FIRST_USER_OID)
+    return touch(s);
+  char lsn[WAL_LSN_BYTES];
+  return host_fail(s->err,
+                   "WAL record at %s (%s, info %02X): a row of table %" PRIu32 " has no transaction (id %" PRIu64 ")",
+                   wal_lsn_text(lsn, s->record->start), wal_rmgr_name(s->record->rmgr), s->record->info,
+                   locator->file, s->rec.xid);
+}
+
 /* The row as it is stored; absent stays absent. */
 static bool build_row(const step *s, image *im, const wal_row *row, twpa_bytes *out)
 {
@@ -166,8 +184,10 @@ static bool queue_chunk(const step *s, const twpa_locator *locator, const wal_ro
 static bool feed_insert(const step *s)
 {
   const wal_insert *in = &s->content->as.insert;
-  if (in->row.body == NULL || !wanted(s, &in->locator))
+  if (in->row.body == NULL)
     return touch(s);
+  if (!wanted(s, &in->locator))
+    return pass_rows(s, &in->locator);
   if (in->is_toast)
     return queue_chunk(s, &in->locator, &in->row);
   twpa_change change = {.kind = in->speculative ? TWPA_SPEC_INSERT : TWPA_INSERT, .locator = in->locator};
@@ -178,8 +198,10 @@ static bool feed_insert(const step *s)
 static bool feed_multi_insert(const step *s)
 {
   const wal_multi_insert *in = &s->content->as.multi_insert;
-  if (!in->has_rows || !wanted(s, &in->locator))
+  if (!in->has_rows)
     return touch(s);
+  if (!wanted(s, &in->locator))
+    return pass_rows(s, &in->locator);
   wal_multi_position at = {0};
   wal_row row;
   twpa_tid tid;
@@ -203,8 +225,10 @@ static bool feed_multi_insert(const step *s)
 static bool feed_update(const step *s)
 {
   const wal_update *up = &s->content->as.update;
-  if (up->row.body == NULL || !wanted(s, &up->locator))
+  if (up->row.body == NULL)
     return touch(s);
+  if (!wanted(s, &up->locator))
+    return pass_rows(s, &up->locator);
   twpa_change change = {.kind = TWPA_UPDATE, .locator = up->locator};
   s->feed->stats.rows++;
   return build_row(s, &s->feed->old_row, &up->old_row, &change.old_row) &&
@@ -220,7 +244,7 @@ static bool feed_delete(const step *s)
 {
   const wal_delete *del = &s->content->as.del;
   if (!wanted(s, &del->locator))
-    return touch(s);
+    return pass_rows(s, &del->locator);
   twpa_change change = {.kind = del->speculative ? TWPA_SPEC_ABORT : TWPA_DELETE, .locator = del->locator};
   if (del->speculative)
     return queue(s, &change);
@@ -233,7 +257,7 @@ static bool feed_delete(const step *s)
 static bool feed_confirm(const step *s)
 {
   if (!wanted(s, &s->content->as.confirm.locator))
-    return touch(s);
+    return pass_rows(s, &s->content->as.confirm.locator);
   twpa_change change = {.kind = TWPA_SPEC_CONFIRM, .locator = s->content->as.confirm.locator};
   return queue(s, &change);
 }
@@ -242,8 +266,10 @@ static bool feed_truncate(const step *s)
 {
   const wal_truncate *tr = &s->content->as.truncate;
   twpa_locator where = {.database = tr->database};
+  if (tr->relations.count > 0)
+    where.file = wal_list_u32(tr->relations, 0); /* only its oid: it is looked at as a number */
   if (!wanted(s, &where))
-    return touch(s);
+    return pass_rows(s, &where);
   if (!reserve_ids(s, tr->relations.count))
     return false;
   for (uint32_t i = 0; i < tr->relations.count; i++)

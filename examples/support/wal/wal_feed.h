@@ -5,10 +5,11 @@
  * What is decoded
  *   Reading starts at the first running-xacts record: there the log says which transactions are open, and what is open
  *   there may have written before, so it is left out as a whole, with its subtransactions, and counted. Everything that
- *   begins later is complete. What has committed before the start is passed over and counted. Rows of other databases and of shared relations are left out, and so are rows that are
- *   not logged in a decodable form (catalogs, the copies that a rewrite makes of long values). What remains can still
- *   belong to a catalog or a toast relation (a delete without old row looks the same everywhere) or to a rewrite in
- *   progress: who it belongs to is the business of whoever has the catalogs.
+ *   begins later is complete. What has committed before the start is passed over and counted. Rows of other databases
+ *   and of shared relations are left out, and so are rows that are not logged in a decodable form (catalogs, the copies
+ *   that a rewrite makes of long values). What remains can still belong to a catalog or a toast relation (a delete
+ *   without old row looks the same everywhere) or to a rewrite in progress: who it belongs to is the business of
+ *   whoever has the catalogs. A change of a user table without a transaction is refused.
  *
  * How rows come out
  *   As images of stored rows (pg_tuple.h): twpa_change.old_row and new_row. An old row may be the whole row or the key
