@@ -3,7 +3,8 @@
  *
  * Some changes cannot be applied, because nobody can tell which row they are about or what is in it. They keep their
  * place in the transaction and in the plan (as a barrier on their table) and are counted, and the table is marked
- * `loose`: since its rows cannot be followed any more, its keys are not checked and only its inserts are applied.
+ * `loose`: since its rows cannot be followed, its keys are not checked, and of all its changes,
+ * also of those before that one, only inserts and truncates are applied. Its updates and deletes are counted as well.
  */
 #ifndef TWPA_REPLAY_MODEL_H
 #define TWPA_REPLAY_MODEL_H
@@ -21,7 +22,8 @@ enum {
   REPLAY_NO_RELATION = 3, /* no catalog row for its file: it was dropped */
   REPLAY_PERHAPS_NONE =
       4, /* a delete without old row in such a file: perhaps of a part of a long value, so not counted */
-  REPLAY_SKIPS = 5
+  REPLAY_LOOSE = 5, /* readable, but another one of its table is not: set by replay_describe */
+  REPLAY_SKIPS = 6
 };
 
 enum { REPLAY_INSERT = 1, REPLAY_UPDATE, REPLAY_DELETE, REPLAY_TRUNCATE, REPLAY_DDL };
@@ -63,6 +65,7 @@ typedef struct replay_table {
   uint64_t changes;
   uint64_t skipped[REPLAY_SKIPS];
   bool loose;
+  bool redefined; /* its schema, or something near it, changed in the part that is applied */
   twpa_lsn ddl_in,
       truncated_in; /* the newest transaction that changed its schema, or emptied it: its final LSN */
   replay_coarse *coarse;

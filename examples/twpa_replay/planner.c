@@ -61,7 +61,8 @@ static twpa_status change_accesses(twpa_access_set *set, const replay_model *m,
   twpa_status st = coarse_accesses(set, t);
   if (st != TWPA_OK)
     return st;
-  if (c->op == REPLAY_DDL || (c->skip != REPLAY_APPLIED && !no_identity))
+  bool read = c->skip == REPLAY_APPLIED || c->skip == REPLAY_LOOSE; /* its keys are known */
+  if (c->op == REPLAY_DDL || (!read && !no_identity))
     return twpa_access_set_barrier(set, t->planned);
   twpa_value *old_row = c->old_row ? replay_values(m, c->table, c->old_row) : NULL;
   twpa_value *new_row = c->new_row ? replay_values(m, c->table, c->new_row) : NULL;

@@ -33,23 +33,26 @@ const char *replay_fallback_name(uint32_t reason)
 
 const char *replay_skip_name(uint32_t skip)
 {
-  static const char *const names[] = {NULL, "no identity tells the row", "row layout not known",
+  static const char *const names[] = {NULL,
+                                      "no identity tells the row",
+                                      "row layout not known",
                                       "relation not in the catalog",
-                                      "relation not in the catalog, or a long value of it"};
+                                      "relation not in the catalog, or a long value of it",
+                                      "its table cannot be followed"};
   return skip < sizeof names / sizeof *names ? names[skip] : NULL;
 }
 
-bool replay_serial_explained(const replay_report *r)
+uint64_t replay_not_applied(const replay_report *r)
 {
-  const replay_counts *c = &r->model->counts;
-  return c->before_start || c->left_out_commits || c->below_logical || c->outside || c->ops[REPLAY_DDL] ||
-         c->skipped[REPLAY_NO_RELATION];
+  uint64_t n = 0;
+  for (uint32_t k = 1; k < REPLAY_SKIPS; k++)
+    n += k == REPLAY_PERHAPS_NONE ? 0 : r->model->counts.skipped[k];
+  return n;
 }
 
 bool replay_proved(const replay_report *r)
 {
-  return r->result->equal && !r->result->violations.count &&
-         (!r->result->serial.count || replay_serial_explained(r));
+  return r->result->equal && !r->result->violations.count && !r->result->serial.unexplained;
 }
 
 const char *replay_why_not(const replay_report *r)
@@ -59,5 +62,5 @@ const char *replay_why_not(const replay_report *r)
     return x->violations.first[0];
   if (!x->equal)
     return x->difference.first;
-  return x->serial.count ? x->serial.first[0] : "nothing is against it";
+  return x->serial.unexplained ? x->serial.first_unexplained : "nothing is against it";
 }

@@ -22,8 +22,8 @@ const char *replay_skip_name(uint32_t skip);
 bool replay_proved(const replay_report *r);
 /* The first reason against it. */
 const char *replay_why_not(const replay_report *r);
-/* Findings of serial apply are explained by transactions that were left out, or by the schema having changed. */
-bool replay_serial_explained(const replay_report *r);
+/* Changes that were not applied, so that the proof says nothing of them; REPLAY_PERHAPS_NONE not counted. */
+uint64_t replay_not_applied(const replay_report *r);
 
 void replay_print_text(const replay_report *r, FILE *out);
 void replay_print_json(const replay_report *r, FILE *out);

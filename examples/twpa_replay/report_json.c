@@ -172,7 +172,10 @@ void replay_print_json(const replay_report *r, FILE *out)
   put_number(out, "order_violations", x->violations.count);
   put_findings(out, "order_violations", &x->violations);
   put_number(out, "serial_findings", x->serial.count);
+  put_number(out, "serial_findings_unexplained", x->serial.unexplained);
   put_findings(out, "serial_findings", &x->serial);
   fprintf(out, ",\n  \"equal_to_serial\": %s", x->equal ? "true" : "false");
-  fprintf(out, ",\n  \"proved\": %s\n}\n", replay_proved(r) ? "true" : "false");
+  const char *proved =
+      r->model->ntxns ? "true" : "null"; /* with nothing to apply, nothing is proved */
+  fprintf(out, ",\n  \"proved\": %s\n}\n", replay_proved(r) ? proved : "false");
 }

@@ -246,16 +246,36 @@ static void print_findings(const replay_findings *f, FILE *out)
     put(out, "", 2, "%s", f->first[i]);
 }
 
+/* What was not applied is outside of the proof: that is part of the verdict. */
+static void print_proved(const replay_report *r, FILE *out)
+{
+  uint64_t n = replay_not_applied(r), perhaps = r->model->counts.skipped[REPLAY_PERHAPS_NONE];
+  fprintf(out, "\nPROVED: parallel apply gave the result of serial apply");
+  if (n || perhaps)
+    fprintf(out, ",\nbut for ");
+  if (n)
+    fprintf(out, "%s change%s", num(n), plural(n));
+  if (perhaps)
+    fprintf(out, "%sperhaps %s delete%s", n ? " and " : "", num(perhaps), plural(perhaps));
+  if (n || perhaps)
+    fprintf(out, " that %s not applied", n + perhaps == 1 ? "was" : "were");
+  fprintf(out, ".\n");
+}
+
 static void print_verdict(const replay_report *r, FILE *out)
 {
   const replay_result *x = r->result;
   put(out, "Checked", 0, "order violations: %s", num(x->violations.count));
   print_findings(&x->violations, out);
   if (x->serial.count) {
-    put(out, "", 0, "met by serial apply as well: %s, %s", num(x->serial.count),
-        replay_serial_explained(r) ? "explained by what is left out or has changed in the catalog"
-                                   : "unexplained: the WAL contradicts itself");
+    put(out, "", 0,
+        "met by serial apply as well: %s, explained by what is left out, not applied or "
+        "changed in the catalog: %s",
+        num(x->serial.count), num(x->serial.count - x->serial.unexplained));
     print_findings(&x->serial, out);
+    if (x->serial.unexplained)
+      put(out, "", 2, "unexplained, the WAL contradicts itself: %s; %s", num(x->serial.unexplained),
+          x->serial.first_unexplained);
   }
   if (x->equal)
     put(out, "", 0, "parallel result equal to serial: yes, %s row%s compared",
@@ -268,7 +288,7 @@ static void print_verdict(const replay_report *r, FILE *out)
   else if (!r->model->ntxns)
     fprintf(out, "\nNothing to apply: no transaction with changes in this part of the WAL.\n");
   else
-    fprintf(out, "\nPROVED: parallel apply gave the result of serial apply.\n");
+    print_proved(r, out);
 }
 
 void replay_print_text(const replay_report *r, FILE *out)

@@ -32,7 +32,7 @@ static uint64_t now_ns(void)
   return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static uint32_t apply_change(store_txn *t, const replay_model *m, const replay_change *c)
+static uint32_t apply_change(store_txn *t, const replay_change *c)
 {
   if (c->skip != REPLAY_APPLIED || c->op == REPLAY_DDL)
     return 0;
@@ -40,8 +40,6 @@ static uint32_t apply_change(store_txn *t, const replay_model *m, const replay_c
     return store_truncate(t, c->tables, c->ntables);
   if (c->op == REPLAY_INSERT)
     return store_insert(t, c->table, c->new_row);
-  if (m->tables[c->table].loose)
-    return 0; /* its rows cannot be followed: counted when it was decoded */
   if (c->op == REPLAY_UPDATE)
     return store_update(t, c->table, c->old_row, c->new_row);
   return store_delete(t, c->table, c->old_row);
@@ -57,6 +55,41 @@ static void note(replay_findings *f, uint32_t met, const replay_txn *txn, twpa_l
   f->count++;
   for (unsigned i = 0; i < STORE_KINDS; i++)
     f->by_kind[i] += met >> i & 1u;
+}
+
+/* Whether the WAL need not tell the whole story of a table; one with a skipped change is loose. */
+static bool may_surprise(const replay_table *t)
+{
+  return t->loose || t->redefined;
+}
+
+/*
+ * Of a transaction that was left out nobody knows the tables: it may have been at any of them. Those that ended before
+ * decoding began are no reason: what they left behind is there from the beginning, as seeds.
+ */
+static bool any_left_out(const replay_counts *c)
+{
+  return c->left_out_commits || c->outside;
+}
+
+/* Each finding must be explained by its own table, or by the one at the other side of its foreign key. */
+static void note_serial(replay_findings *f, const replay_model *m, uint32_t met,
+                        const replay_txn *txn, twpa_lsn lsn, const store_txn *t)
+{
+  size_t n;
+  const store_finding *x = store_txn_findings(t, &n);
+  bool explained = true;
+  note(f, met, txn, lsn, store_txn_detail(t));
+  for (size_t i = 0; i < n; i++)
+    explained =
+        explained && (may_surprise(&m->tables[x[i].table]) || may_surprise(&m->tables[x[i].other]));
+  if (explained || any_left_out(&m->counts))
+    return;
+  if (!f->unexplained++) {
+    char at[WAL_LSN_BYTES];
+    snprintf(f->first_unexplained, sizeof f->first_unexplained, "%s, transaction %llu: %s",
+             wal_lsn_text(at, lsn), (unsigned long long)txn->xid, store_txn_detail(t));
+  }
 }
 
 static void sleep_us(uint64_t us)
@@ -75,13 +108,13 @@ static void apply_serially(store *s, replay_model *m, replay_findings *findings,
       replay_change *c = &txn->changes[k];
       if (delay_us)
         sleep_us(delay_us);
-      c->met = apply_change(t, m, c);
+      c->met = apply_change(t, c);
       if (c->met && findings)
-        note(findings, c->met, txn, c->lsn, store_txn_detail(t));
+        note_serial(findings, m, c->met, txn, c->lsn, t);
     }
     txn->met = store_finish(t);
     if (txn->met && findings)
-      note(findings, txn->met, txn, txn->commit_lsn, store_txn_detail(t));
+      note_serial(findings, m, txn->met, txn, txn->commit_lsn, t);
     if (delay_us)
       sleep_us(delay_us);
     store_commit(t);
@@ -147,7 +180,7 @@ static uint32_t apply_txn(void *user, unsigned worker, uint64_t seq, void *task)
     uint32_t expected = last ? txn->met : txn->changes[k].met;
     if (!last)
       pause_at(r, seq, k);
-    uint32_t met = last ? store_finish(t) : apply_change(t, r->m, &txn->changes[k]);
+    uint32_t met = last ? store_finish(t) : apply_change(t, &txn->changes[k]);
     if (met == expected)
       continue;
     if (may_retry(r, txn, met, expected)) {

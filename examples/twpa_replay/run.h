@@ -17,6 +17,9 @@ typedef struct replay_findings {
   uint64_t count;
   uint64_t by_kind[STORE_KINDS];
   char first[REPLAY_TEXTS][400];
+  uint64_t
+      unexplained; /* of the serial run: nothing is known of the table that could be the reason */
+  char first_unexplained[400];
 } replay_findings;
 
 typedef struct replay_span {

@@ -362,8 +362,28 @@ static void describe_to_store(replay_model *m, uint32_t number)
   d->foreign_keys = fks;
 }
 
+/* Only now it is known which tables are loose: one unreadable change is enough, wherever it is. */
+static void mark_changes(replay_model *m)
+{
+  for (size_t i = 0; i < m->ntxns; i++)
+    for (uint32_t k = 0; k < m->txns[i].nchanges; k++) {
+      replay_change *c = &m->txns[i].changes[k];
+      if (c->table == REPLAY_NO_TABLE)
+        continue;
+      replay_table *t = &m->tables[c->table];
+      t->redefined = t->redefined || c->op == REPLAY_DDL;
+      bool row = c->op == REPLAY_UPDATE || c->op == REPLAY_DELETE;
+      if (!row || !t->loose || c->skip != REPLAY_APPLIED)
+        continue;
+      c->skip = REPLAY_LOOSE;
+      t->skipped[REPLAY_LOOSE]++;
+      m->counts.skipped[REPLAY_LOOSE]++;
+    }
+}
+
 bool replay_describe(replay_model *m, host_error *err)
 {
+  mark_changes(m);
   m->described = replay_memory(m, (m->ntables + 1u) * sizeof *m->described);
   for (uint32_t t = 0; t < m->ntables; t++) {
     describe_to_store(m, t);

@@ -12,7 +12,7 @@
 /* The number of a relation's table; new ones are added together with all tables that foreign keys tie to it. */
 uint32_t replay_table_of(replay_model *m, const pg_relation *relation);
 
-/* When all changes are decoded: describes all tables to planner and store. */
+/* When all changes are decoded: marks those that cannot be followed, and describes all tables to planner and store. */
 bool replay_describe(replay_model *m, host_error *err);
 
 /* The values of a row as the planner wants them; free() the result. */

@@ -232,6 +232,124 @@ START_TEST(sabotage_is_found_out)
 }
 END_TEST
 
+/* Updates and deletes of a table that cannot be followed are counted, before the unreadable change as well as after. */
+START_TEST(loose_tables_are_counted)
+{
+  static const uint64_t loose[] = {28, 0, 4}, all[] = {138, 7, 21};
+  for (size_t s = 0; s < SAMPLES; s++) {
+    replay_options o = options_for(samples[s]);
+    replay_model m;
+    uint64_t left = 0;
+    load(&m, &o);
+    for (size_t i = 0; i < m.ntxns; i++)
+      for (uint32_t k = 0; k < m.txns[i].nchanges; k++) {
+        const replay_change *c = &m.txns[i].changes[k];
+        bool row = c->op == REPLAY_UPDATE || c->op == REPLAY_DELETE;
+        left += row && c->table != REPLAY_NO_TABLE && m.tables[c->table].loose &&
+                c->skip == REPLAY_APPLIED;
+      }
+    replay_report r = {.options = &o, .model = &m};
+    ck_assert_uint_eq(left, 0);
+    ck_assert_uint_eq(m.counts.skipped[REPLAY_LOOSE], loose[s]);
+    ck_assert_uint_eq(replay_not_applied(&r), all[s]);
+    replay_model_free(&m);
+  }
+}
+END_TEST
+
+/* The first delete of a table that can be followed happens twice. Returns the table. */
+static uint32_t contradict(replay_model *m)
+{
+  for (size_t i = 0; i < m->ntxns; i++) {
+    replay_txn *t = &m->txns[i];
+    for (uint32_t k = 0; k < t->nchanges; k++) {
+      const replay_change *c = &t->changes[k];
+      if (c->op != REPLAY_DELETE || c->skip != REPLAY_APPLIED || m->tables[c->table].redefined ||
+          m->described[c->table].identity < 0)
+        continue;
+      replay_change *changes = replay_memory(m, (t->nchanges + 1u) * sizeof *changes);
+      memcpy(changes, t->changes, (k + 1u) * sizeof *changes);
+      memcpy(changes + k + 1, t->changes + k, (t->nchanges - k) * sizeof *changes);
+      t->changes = changes;
+      t->nchanges++;
+      return c->table;
+    }
+  }
+  ck_abort_msg("no delete");
+  return 0;
+}
+
+/* Runs it; whether it is proved although serial apply meets something. */
+static bool excused(replay_model *m, const replay_options *o)
+{
+  replay_result x;
+  host_error err = {{0}};
+  ck_assert_msg(replay_run(&x, m, o, false, NULL, &err), "%s", err.text);
+  replay_report r = {.options = o, .model = m, .result = &x};
+  bool proved = replay_proved(&r);
+  ck_assert_uint_gt(x.serial.count, 0);
+  ck_assert_uint_eq(x.violations.count, 0);
+  if (!proved)
+    ck_assert_ptr_nonnull(strstr(replay_why_not(&r), "row missing"));
+  replay_result_free(&x);
+  return proved;
+}
+
+/* What the log contradicts is excused by what is known of its own table, not by what is known of another one. */
+START_TEST(contradictions_need_a_reason)
+{
+  replay_options o = options_for("pg15-sample");
+  replay_model m;
+  load(&m, &o);
+  uint32_t table = contradict(&m);
+  ck_assert_uint_gt(m.counts.ops[REPLAY_DDL], 0);
+  ck_assert_uint_gt(m.counts.skipped[REPLAY_UNREADABLE], 0);
+  ck_assert(!excused(&m, &o));
+  for (uint32_t t = 0; t < m.ntables; t++)
+    m.tables[t].redefined = t != table;
+  ck_assert(!excused(&m, &o));
+  m.tables[table].redefined = true;
+  ck_assert(excused(&m, &o));
+  m.tables[table].redefined = false;
+  m.counts.left_out_commits = 1;
+  ck_assert(excused(&m, &o));
+  replay_model_free(&m);
+}
+END_TEST
+
+/* The store tells both tables of a broken foreign key, since either may be the reason; and forgets it at the next call. */
+START_TEST(both_sides_of_a_foreign_key)
+{
+  static const uint32_t column = 0;
+  static const uint8_t cls = STORE_AS_BYTES;
+  static const store_index key = {.name = "key", .columns = &column, .ncolumns = 1};
+  static const store_foreign_key fk = {.name = "fk", .columns = &column, .ncolumns = 1};
+  store_table tables[2] = {
+      {.name = "parent", .ncolumns = 1, .classes = &cls, .indexes = &key, .nindexes = 1}};
+  tables[1] = tables[0];
+  tables[1].name = "child";
+  tables[1].foreign_keys = &fk;
+  tables[1].nforeign_keys = 1;
+  store *s = store_new(tables, 2);
+  store_value row = {.state = STORE_BYTES, .len = 1, .data = (const unsigned char *)"x"};
+  store_txn *t = store_begin(s, 1);
+  size_t n;
+  ck_assert_uint_eq(store_insert(t, 1, &row), 0);
+  ck_assert_uint_eq(store_finish(t), STORE_NO_PARENT);
+  const store_finding *x = store_txn_findings(t, &n);
+  ck_assert_uint_eq(n, 1);
+  ck_assert_uint_eq(x->bit, STORE_NO_PARENT);
+  ck_assert_uint_eq(x->table, 1);
+  ck_assert_uint_eq(x->other, 0);
+  ck_assert_uint_eq(store_insert(t, 1, &row), STORE_EXISTS);
+  x = store_txn_findings(t, &n);
+  ck_assert_uint_eq(n, 1);
+  ck_assert_uint_eq(x->other, 1);
+  store_rollback(t);
+  store_free(s);
+}
+END_TEST
+
 int main(void)
 {
   Suite *s = suite_create("replay");
@@ -241,6 +359,9 @@ int main(void)
   tcase_add_test(tc, the_same_plan_twice);
   tcase_add_loop_test(tc, parallel_equals_serial, 0, (int)SAMPLES);
   tcase_add_test(tc, sabotage_is_found_out);
+  tcase_add_test(tc, loose_tables_are_counted);
+  tcase_add_test(tc, contradictions_need_a_reason);
+  tcase_add_test(tc, both_sides_of_a_foreign_key);
   suite_add_tcase(s, tc);
   return run_suite(s);
 }

@@ -72,7 +72,10 @@ START_TEST(report)
   ck_assert_msg(r.status == 0, "status %d: %s", r.status, r.err);
   ck_assert_str_eq(r.err, "");
   ck_assert_ptr_nonnull(strstr(r.out, "order violations: 0"));
-  ck_assert_ptr_nonnull(strstr(r.out, "PROVED"));
+  ck_assert_ptr_nonnull(
+      strstr(r.out, "not applied: 28 changes of public.batch_log: its table cannot be"));
+  ck_assert_ptr_nonnull(strstr(r.out, "\nPROVED: parallel apply gave the result of serial apply,\n"
+                                      "but for 138 changes that were not applied.\n"));
   for (const char *p = r.out, *q; *p; p = q + 1) {
     q = strchr(p, '\n');
     if (strncmp(p, "Source", 6) != 0) /* the path may be long */
@@ -118,7 +121,10 @@ START_TEST(json)
   ck_assert(json_number(r.out, "transactions") > 1000);
   ck_assert(json_number(r.out, "parallelism") > 1);
   ck_assert(json_number(r.out, "order_violations") == 0);
+  ck_assert(json_number(r.out, "serial_findings_unexplained") == 0);
+  ck_assert_ptr_nonnull(strstr(r.out, "\"its table cannot be followed\": 28}"));
   ck_assert_ptr_nonnull(strstr(r.out, "\"equal_to_serial\": true"));
+  ck_assert_ptr_nonnull(strstr(r.out, "\"proved\": true"));
   program_free(&r);
 }
 END_TEST
@@ -235,6 +241,17 @@ START_TEST(part_of_the_log)
   double n = json_number(first.out, "transactions"), m = json_number(second.out, "transactions");
   ck_assert(n > 0 && m > 0);
   ck_assert(n + m == json_number(all.out, "transactions"));
+  snprintf(from, sizeof from, "%X/%X", c, d);
+  program_run none = program(ARGS("-D", data, "--json", "--from", from));
+  ck_assert_msg(none.status == 0, "%s", none.err);
+  ck_assert_msg(is_json(none.out), "%s", none.out);
+  ck_assert(json_number(none.out, "transactions") == 0);
+  ck_assert_ptr_nonnull(strstr(none.out, "\"proved\": null"));
+  program_free(&none);
+  none = program(ARGS("-D", data, "--from", from));
+  ck_assert_ptr_nonnull(strstr(none.out, "\nNothing to apply: "));
+  ck_assert_ptr_null(strstr(none.out, "PROVED"));
+  program_free(&none);
   program_free(&all);
   program_free(&first);
   program_free(&second);

@@ -21,9 +21,19 @@ const char *store_kind_name(uint32_t bit)
   return "several findings";
 }
 
-/* Notes a finding; the first of a call is described. */
-static uint32_t found(store_txn *t, uint32_t bit, const stored_table *tb, const store_value *values, const char *where)
+static void forget_findings(store_txn *t)
 {
+  t->detail[0] = 0;
+  t->nfindings = 0;
+}
+
+/* Notes a finding; the first of a call is described. */
+static uint32_t found_between(store_txn *t, uint32_t bit, const stored_table *tb, uint32_t other,
+                              const store_value *values, const char *where)
+{
+  t->findings = host_grow(t->findings, &t->findings_cap, t->nfindings, sizeof *t->findings);
+  t->findings[t->nfindings++] =
+      (store_finding){.bit = bit, .table = (uint32_t)(tb - t->s->tables), .other = other};
   if (t->detail[0])
     return bit;
   char text[160];
@@ -34,6 +44,18 @@ static uint32_t found(store_txn *t, uint32_t bit, const stored_table *tb, const 
   snprintf(t->detail, sizeof t->detail, "%s: %s%s%.60s", store_kind_name(bit), text, where ? ", " : "",
            where ? where : "");
   return bit;
+}
+
+static uint32_t found(store_txn *t, uint32_t bit, const stored_table *tb, const store_value *values, const char *where)
+{
+  return found_between(t, bit, tb, (uint32_t)(tb - t->s->tables), values, where);
+}
+
+/* About a foreign key of the child. */
+static uint32_t found_reference(store_txn *t, uint32_t bit, const stored_table *child, const store_foreign_key *fk,
+                                const store_value *values)
+{
+  return found_between(t, bit, child, fk->parent, values, fk->name);
 }
 
 static step *add_step(store_txn *t, uint32_t kind, uint32_t table)
@@ -322,7 +344,7 @@ static uint32_t insert_locked(store_txn *t, uint32_t table, const store_value *v
 
 uint32_t store_insert(store_txn *t, uint32_t table, const store_value *row)
 {
-  t->detail[0] = 0;
+  forget_findings(t);
   pthread_mutex_lock(&t->s->tables[table].lock);
   uint32_t met = insert_locked(t, table, row);
   pthread_mutex_unlock(&t->s->tables[table].lock);
@@ -403,7 +425,7 @@ static uint32_t change_locked(store_txn *t, uint32_t table, const store_value *o
 
 uint32_t store_update(store_txn *t, uint32_t table, const store_value *old, const store_value *row)
 {
-  t->detail[0] = 0;
+  forget_findings(t);
   pthread_mutex_lock(&t->s->tables[table].lock);
   uint32_t met = change_locked(t, table, old, row);
   pthread_mutex_unlock(&t->s->tables[table].lock);
@@ -412,7 +434,7 @@ uint32_t store_update(store_txn *t, uint32_t table, const store_value *old, cons
 
 uint32_t store_delete(store_txn *t, uint32_t table, const store_value *old)
 {
-  t->detail[0] = 0;
+  forget_findings(t);
   pthread_mutex_lock(&t->s->tables[table].lock);
   uint32_t met = change_locked(t, table, old, NULL);
   pthread_mutex_unlock(&t->s->tables[table].lock);
@@ -441,7 +463,7 @@ static uint32_t truncate_locked(store_txn *t, uint32_t table)
 uint32_t store_truncate(store_txn *t, const uint32_t *tables, uint32_t ntables)
 {
   uint32_t met = 0;
-  t->detail[0] = 0;
+  forget_findings(t);
   for (uint32_t i = 0; i < ntables; i++) {
     pthread_mutex_lock(&t->s->tables[tables[i]].lock);
     met |= truncate_locked(t, tables[i]);
@@ -480,11 +502,11 @@ static uint32_t check_parent(store_txn *t, const check *c)
   if (!e->nrows && t->s->recording && never_touched(parent, e))
     assume_parent(t, fk, values);
   if (dirty(t, e) && e->owner_wrote)
-    met |= found(t, STORE_DIRTY, child, values, fk->name);
+    met |= found_reference(t, STORE_DIRTY, child, fk, values);
   if (!e->nrows)
-    met |= found(t, STORE_NO_PARENT, child, values, fk->name);
+    met |= found_reference(t, STORE_NO_PARENT, child, fk, values);
   if (e->write_seq > t->seq)
-    met |= found(t, STORE_BACKWARDS, child, values, fk->name);
+    met |= found_reference(t, STORE_BACKWARDS, child, fk, values);
   add_mark(t, STEP_READ, fk->parent, e);
   pthread_mutex_unlock(&parent->lock);
   free(values);
@@ -498,10 +520,10 @@ static uint32_t check_one_child(store_txn *t, uint32_t table, uint32_t fk, const
   pthread_mutex_lock(&child->lock);
   const entry *refs = store_entry_of(&child->maps[child->first_fk + fk], key, len, false);
   if (refs && refs->first)
-    met |= found(t, STORE_CHILDREN, child, refs->first->values, child->desc.foreign_keys[fk].name);
+    met |= found_reference(t, STORE_CHILDREN, child, &child->desc.foreign_keys[fk], refs->first->values);
   for (const mark *m = refs ? refs->marks : NULL; m; m = m->next)
     if (m->txn != t)
-      met |= found(t, STORE_DIRTY, child, NULL, child->desc.foreign_keys[fk].name);
+      met |= found_reference(t, STORE_DIRTY, child, &child->desc.foreign_keys[fk], NULL);
   pthread_mutex_unlock(&child->lock);
   return met;
 }
@@ -531,7 +553,7 @@ static uint32_t check_index(store_txn *t, const check *c)
 uint32_t store_finish(store_txn *t)
 {
   uint32_t met = 0;
-  t->detail[0] = 0;
+  forget_findings(t);
   for (size_t i = 0; i < t->nchecks; i++)
     met |= t->checks[i].kind == CHECK_PARENT ? check_parent(t, &t->checks[i]) : check_index(t, &t->checks[i]);
   return met;
@@ -540,6 +562,12 @@ uint32_t store_finish(store_txn *t)
 const char *store_txn_detail(const store_txn *t)
 {
   return t->detail;
+}
+
+const store_finding *store_txn_findings(const store_txn *t, size_t *count)
+{
+  *count = t->nfindings;
+  return t->findings;
 }
 
 store_txn *store_begin(store *s, uint64_t seq)
@@ -587,6 +615,7 @@ static void end_txn(store_txn *t, bool committed)
   }
   free(t->steps);
   free(t->checks);
+  free(t->findings);
   free(t->check_keys.data);
   free(t->key.data);
   free(t->touched);

@@ -136,6 +136,15 @@ uint32_t store_finish(store_txn *t);
 /* One line about the first finding of the newest call that returned not 0, such as "row missing: public.t (id 7)". */
 const char *store_txn_detail(const store_txn *t);
 
+/* What the newest call that returned not 0 met, one by one. A foreign key has a table at its other side. */
+typedef struct store_finding {
+  uint32_t bit;
+  uint32_t table;
+  uint32_t other; /* the parent, if a foreign key is broken; else the same table */
+} store_finding;
+
+const store_finding *store_txn_findings(const store_txn *t, size_t *count);
+
 /* The end of a transaction: what it did stays, or is undone, its place in the order included. Both free t. */
 void store_commit(store_txn *t);
 void store_rollback(store_txn *t);

@@ -131,6 +131,8 @@ struct store_txn {
   bool *touched; /* per stored_table */
   store_buf key; /* scratch */
   char detail[256];
+  store_finding *findings; /* of the newest call, as is detail */
+  size_t nfindings, findings_cap;
 };
 
 /* store_key.c */
