@@ -269,7 +269,7 @@ bool event_prepare(trace *t, const trace_command *c)
   if (ok) {
     twpa_reorder *r = t->decode->reorder;
     twpa_bytes name = {text_get(&gid), gid.len};
-    twpa_status st = TWPA_OK;
+    twpa_status st;
     if (closed)
       st = TWPA_OK;
     else if (strcmp(c->verb->name, "skip-prepare") == 0 || before_start(t, c))
@@ -295,7 +295,7 @@ bool event_end_prepared(trace *t, const trace_command *c)
     twpa_reorder *r = t->decode->reorder;
     twpa_bytes name = {text_get(&gid), gid.len};
     bool commit = strcmp(c->verb->name, "commit-prepared") == 0;
-    twpa_status st = TWPA_OK;
+    twpa_status st;
     if (closed)
       st = TWPA_OK;
     else if (commit && before_start(t, c))
