@@ -208,7 +208,7 @@ static void fire(const schema *sc, state *st, const statement *s)
 static int truncate_tables(const schema *sc, state *st, int table, bool at_source)
 {
   unsigned which = store_truncates(sc, table);
-  for (int t = 0; t < sc->ntables; t++)
+  for (int t = 0; t < TABLES; t++)
     if ((which & 1u << t) != 0) {
       memset(st->rows[t], 0, sizeof st->rows[t]);
       st->count[t] = 0;
