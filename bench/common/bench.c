@@ -2,11 +2,15 @@
 #include "common/bench.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 static struct {
   const char *title, *only;
@@ -44,6 +48,18 @@ static void usage(const char *program)
   exit(2);
 }
 
+/*
+ * What is freed stays with malloc: how long the system takes to hand out a page is a matter of the machine, up to ten
+ * times as long in a virtual one, and would be counted here or there as chance has it.
+ */
+static void keep_memory(void)
+{
+#if defined(__GLIBC__)
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_MMAP_MAX, 0);
+#endif
+}
+
 void bench_begin(int argc, char **argv, const char *title)
 {
   self.title = title;
@@ -68,6 +84,7 @@ void bench_begin(int argc, char **argv, const char *title)
       usage(argv[0]);
     }
   }
+  keep_memory();
   if (self.smoke)
     self.rounds = 1;
   printf("%s: %s%s\n", title, self.smoke ? "smoke run, the figures mean nothing" : "median of rounds in turns",
