@@ -88,11 +88,16 @@ static inline void twpa__arena_warm(const twpa__arena *arena, size_t size)
     __builtin_prefetch((const void *)((uintptr_t)arena->at + i * line), 1);
 }
 
+/* Would an allocation of so many bytes come from the last chunk? Of an arena without chunks, none does. */
+static inline bool twpa__arena_has_room(const twpa__arena *arena, size_t size)
+{
+  return size <= (size_t)(arena->end - arena->at);
+}
+
 /* size bytes (at least 1, rounded up to 8), or NULL; the arena is then as it was. */
 static inline void *twpa__arena_alloc(twpa__arena *arena, size_t size)
 {
-  size_t left = (size_t)(arena->end - arena->at); /* a multiple of 8 */
-  if (size > left)
+  if (!twpa__arena_has_room(arena, size)) /* which is a multiple of 8 */
     return twpa__arena_alloc_slow(arena, size);
   void *p = arena->at;
   arena->at += (size + 7) & ~(size_t)7;

@@ -1,18 +1,14 @@
 /*
- * A map from number to pointer: uthash, tamed.
+ * A map from number to pointer.
  *
- * uthash ends the process when memory runs out, takes memory from malloc, frees its table when the last element goes
- * (a map that is empty every other moment would allocate all the time) and stops growing for good under a bad hash.
- * Here running out of memory is reported, and the failed call leaves the map as it was; memory comes from the map's
- * allocator; the first element is a sentinel that stays, so that the table does; the hash is ours. The sentinel has a
- * key of length 0, which no search has.
+ * Most of it is a table of groups of four places, each group one cache line, in which a key has its group and any place
+ * of that. At least half of the places are free, so that groups are rarely full. What finds its group full goes to the
+ * rest, a hash table of uthash; keys that are chosen with bad will are all there, and found by hash. When the table of
+ * groups grows, it takes back what it has places for. If there is no memory for growing, it stays as it is, and the
+ * rest becomes larger.
  *
- * Entries that were removed are kept for the next ones, at most as many as are in use and a few.
- *
- * In front of it lies a table with one place for each value of the low bits of a key. Finding a key there touches one
- * cache line instead of three or more. Ids are given out in sequence, so the open transactions get in each other's way
- * there only where one is much older than the rest. Looking up makes the table grow with the map; if there is no memory
- * for that, it stays as it is, and keys are found by hash.
+ * uthash ends the process when memory runs out and takes memory from malloc. Here running out of memory is reported, and
+ * the failed call leaves the map as it was; memory comes from the map's allocator; the hash is ours.
  */
 #include "base/xidmap.h"
 
@@ -31,116 +27,144 @@
   } while (0)
 #include <uthash.h>
 
-/* As delivered, ten entries in a bucket are thought few: a cache line each. */
-#undef HASH_BKT_CAPACITY_THRESH
-#define HASH_BKT_CAPACITY_THRESH 4U
-
-/* More spare entries than entries in use, by this many, go back to the allocator. */
-#define SPARE_EXTRA 32
-#define NEAR_MIN 16
+#define GROUPS_MIN 4
 
 typedef struct twpa__xidmap_entry {
   UT_hash_handle hh;
   uint64_t key;
-  void *value; /* or the next spare entry */
+  void *value;
 } entry;
 
-/*
- * Ids that follow one another go to buckets that are neighbours in memory, so that what comes and goes in sequence finds
- * its cache lines warm; blocks of ids are spread at random, and the ids of a block never meet.
- */
+TWPA__STATIC_ASSERT(sizeof(twpa__xidmap_group) == 64 || sizeof(void *) < 8, "a group is a cache line");
+
+#define MANY 255
+
+/* --- the rest --- */
+
 static unsigned hash_of(uint64_t key)
 {
-  return (unsigned)(key ^ twpa__mix64(key >> 12));
+  return (unsigned)twpa__mix64(key);
 }
 
-/* Inserts with a key of `len` bytes. TWPA_E_NOMEM leaves the table as it was. */
-static twpa_status insert(twpa__xidmap *map, entry *e, size_t len)
+static unsigned char *crowded_of(const twpa__xidmap *map, uint64_t key)
+{
+  return map->ngroups > 0 ? &map->crowded[twpa__xidmap_group_of(map, key) - map->groups] : NULL;
+}
+
+/* One more of its group is among the rest. */
+static void crowd(twpa__xidmap *map, uint64_t key)
+{
+  unsigned char *crowded = crowded_of(map, key);
+  if (crowded != NULL && *crowded < MANY)
+    ++*crowded;
+}
+
+/* Nothing is there for nearly all keys, and that is told without touching the table. */
+static entry *rest_find(const twpa__xidmap *map, uint64_t key)
+{
+  entry *e;
+  if (map->nrest == 0 || (map->ngroups > 0 && *crowded_of(map, key) == 0))
+    return NULL;
+  HASH_FIND_BYHASHVALUE(hh, map->rest, &key, sizeof key, hash_of(key), e);
+  return e;
+}
+
+static twpa_status rest_add(twpa__xidmap *map, uint64_t key, void *value)
 {
   twpa__mem *mem = map->mem;
-  map->oom = false;
-  HASH_ADD_BYHASHVALUE(hh, map->head, key, len, hash_of(e->key), e);
-  return map->oom ? TWPA_E_NOMEM : TWPA_OK;
-}
-
-static entry *find(const twpa__xidmap *map, uint64_t key)
-{
-  if (key > map->highest)
-    return NULL;
-  entry *e;
-  HASH_FIND_BYHASHVALUE(hh, map->head, &key, sizeof key, hash_of(key), e);
-  return e;
-}
-
-static twpa__xidmap_near *near_place(const twpa__xidmap *map, uint64_t key)
-{
-  return &map->near[key & (map->near_size - 1)];
-}
-
-static void near_set(twpa__xidmap *map, uint64_t key, void *value)
-{
-  if (map->near_size > 0)
-    *near_place(map, key) = (twpa__xidmap_near){key, value};
-}
-
-static void near_free(twpa__xidmap *map)
-{
-  twpa__release(map->mem, map->near, map->near_size * sizeof *map->near);
-  map->near = NULL;
-  map->near_size = 0;
-}
-
-/* Twice as many places as keys, at least. The new table fills when keys are found. */
-static void near_grow(twpa__xidmap *map)
-{
-  if (map->count * 2 <= map->near_size)
-    return;
-  size_t grown = map->near_size == 0 ? NEAR_MIN : map->near_size * 2, bytes;
-  twpa__xidmap_near *near =
-    twpa__array_size(&bytes, grown, sizeof *near) ? twpa__zalloc(map->mem, bytes) : NULL;
-  if (near == NULL)
-    return;
-  near_free(map);
-  map->near = near;
-  map->near_size = grown;
-}
-
-static entry *spare_pop(twpa__xidmap *map)
-{
-  entry *e = map->spare;
-  if (e != NULL) {
-    map->spare = e->value;
-    map->spares--;
-  }
-  return e;
-}
-
-static void spare_push(twpa__xidmap *map, entry *e)
-{
-  e->value = map->spare;
-  map->spare = e;
-  map->spares++;
-}
-
-static twpa_status add_sentinel(twpa__xidmap *map)
-{
-  entry *e = twpa__zalloc(map->mem, sizeof *e);
+  entry *e = twpa__zalloc(mem, sizeof *e);
   if (e == NULL)
     return TWPA_E_NOMEM;
-  twpa_status st = insert(map, e, 0);
-  if (st != TWPA_OK)
-    twpa__release(map->mem, e, sizeof *e);
-  return st;
+  e->key = key;
+  e->value = value;
+  map->oom = false;
+  HASH_ADD_BYHASHVALUE(hh, map->rest, key, sizeof e->key, hash_of(key), e);
+  if (map->oom) {
+    twpa__release(mem, e, sizeof *e);
+    return TWPA_E_NOMEM;
+  }
+  map->nrest++;
+  crowd(map, key);
+  return TWPA_OK;
 }
 
-/* Gives back the sentinel and the table of a map without entries. */
-static void drop_sentinel(twpa__xidmap *map)
+static void rest_remove(twpa__xidmap *map, entry *e)
 {
   twpa__mem *mem = map->mem;
-  entry *e = map->head;
-  HASH_CLEAR(hh, map->head);
+  unsigned char *crowded = crowded_of(map, e->key);
+  if (crowded != NULL && *crowded < MANY)
+    --*crowded;
+  HASH_DELETE(hh, map->rest, e);
   twpa__release(mem, e, sizeof *e);
+  map->nrest--;
 }
+
+void *twpa__xidmap_get_rest(const twpa__xidmap *map, uint64_t key)
+{
+  const entry *e = rest_find(map, key);
+  return e != NULL ? e->value : NULL;
+}
+
+/* --- groups --- */
+
+/* False: the group has no place. */
+static bool put(const twpa__xidmap *map, uint64_t key, void *value)
+{
+  if (map->ngroups == 0)
+    return false;
+  twpa__xidmap_group *group = twpa__xidmap_group_of(map, key);
+  for (size_t i = 0; i < TWPA__XIDMAP_WAYS; i++)
+    if (group->at[i].value == NULL) {
+      group->at[i] = (twpa__xidmap_place){key, value};
+      return true;
+    }
+  return false;
+}
+
+static size_t block_size(size_t ngroups)
+{
+  return (ngroups + 1) * sizeof(twpa__xidmap_group) + ngroups; /* one more, to begin where a line does */
+}
+
+static twpa__xidmap_group *align(void *block)
+{
+  size_t past = (uintptr_t)block % sizeof(twpa__xidmap_group);
+  return (twpa__xidmap_group *)(void *)((char *)block + (past > 0 ? sizeof(twpa__xidmap_group) - past : 0));
+}
+
+/* Twice as many groups. What was in one group is in one of two, where there is room for it. */
+static void grow(twpa__xidmap *map)
+{
+  size_t ngroups = map->ngroups == 0 ? GROUPS_MIN : map->ngroups * 2;
+  bool fits = ngroups < SIZE_MAX / sizeof(twpa__xidmap_group) / 2;
+  void *block = fits ? twpa__zalloc(map->mem, block_size(ngroups)) : NULL;
+  if (block == NULL)
+    return;
+  twpa__xidmap_group *old = map->groups;
+  size_t nold = map->ngroups;
+  void *old_block = map->block;
+  map->block = block;
+  map->groups = align(block);
+  map->crowded = (unsigned char *)(map->groups + ngroups);
+  map->ngroups = ngroups;
+  for (size_t i = 0; i < nold * TWPA__XIDMAP_WAYS; i++) {
+    const twpa__xidmap_place *place = &old[i / TWPA__XIDMAP_WAYS].at[i % TWPA__XIDMAP_WAYS];
+    bool ok = place->value == NULL || put(map, place->key, place->value);
+    TWPA__ASSERT(ok);
+    (void)ok;
+  }
+  twpa__release(map->mem, old_block, nold > 0 ? block_size(nold) : 0);
+  for (const entry *e = map->rest; e != NULL; e = e->hh.next)
+    crowd(map, e->key);
+  for (entry *e = map->rest; e != NULL;) {
+    entry *next = e->hh.next;
+    if (put(map, e->key, e->value))
+      rest_remove(map, e);
+    e = next;
+  }
+}
+
+/* --- the map --- */
 
 void twpa__xidmap_init(twpa__xidmap *map, twpa__mem *mem)
 {
@@ -150,107 +174,45 @@ void twpa__xidmap_init(twpa__xidmap *map, twpa__mem *mem)
 
 void twpa__xidmap_clear(twpa__xidmap *map)
 {
-  twpa__mem *mem = map->mem;
-  entry *e = map->head;
-  HASH_CLEAR(hh, map->head);
-  while (e != NULL) {
-    entry *next = e->hh.next;
-    twpa__release(mem, e, sizeof *e);
-    e = next;
-  }
-  while ((e = spare_pop(map)) != NULL)
-    twpa__release(mem, e, sizeof *e);
-  near_free(map);
-  map->count = 0;
-}
-
-void *twpa__xidmap_get(const twpa__xidmap *map, uint64_t key)
-{
-  const entry *e = find(map, key);
-  return e != NULL ? e->value : NULL;
-}
-
-void *twpa__xidmap_find(twpa__xidmap *map, uint64_t key)
-{
-  if (map->near_size > 0) {
-    const twpa__xidmap_near *near = near_place(map, key);
-    if (near->key == key && near->value != NULL)
-      return near->value;
-  }
-  void *value = twpa__xidmap_get(map, key);
-  if (value != NULL) {
-    near_grow(map);
-    near_set(map, key, value);
-  }
-  return value;
+  while (map->rest != NULL)
+    rest_remove(map, map->rest);
+  twpa__release(map->mem, map->block, map->ngroups > 0 ? block_size(map->ngroups) : 0);
+  twpa__xidmap_init(map, map->mem);
 }
 
 twpa_status twpa__xidmap_add(twpa__xidmap *map, uint64_t key, void *value)
 {
   TWPA__ASSERT(value != NULL);
-  TWPA__VERIFY(find(map, key) == NULL);
-  bool first = map->head == NULL;
-  twpa_status st = first ? add_sentinel(map) : TWPA_OK;
+  TWPA__VERIFY(twpa__xidmap_get(map, key) == NULL);
+  if (map->count >= map->ngroups * (TWPA__XIDMAP_WAYS / 2))
+    grow(map);
+  twpa_status st = put(map, key, value) ? TWPA_OK : rest_add(map, key, value);
   if (st != TWPA_OK)
     return st;
-  entry *e = spare_pop(map);
-  bool recycled = e != NULL;
-  if (!recycled)
-    e = twpa__alloc(map->mem, sizeof *e);
-  if (e == NULL) {
-    if (first)
-      drop_sentinel(map);
-    return TWPA_E_NOMEM;
-  }
-  memset(e, 0, sizeof *e);
-  e->key = key;
-  e->value = value;
-  st = insert(map, e, sizeof e->key);
-  if (st == TWPA_OK) {
-    map->count++;
-    if (key > map->highest)
-      map->highest = key;
-    near_set(map, key, value);
-  } else if (recycled) {
-    spare_push(map, e);
-  } else {
-    twpa__release(map->mem, e, sizeof *e);
-  }
-  return st;
+  map->count++;
+  if (key > map->highest)
+    map->highest = key;
+  return TWPA_OK;
 }
 
 void *twpa__xidmap_remove(twpa__xidmap *map, uint64_t key)
 {
-  twpa__mem *mem = map->mem;
-  entry *e = find(map, key);
+  if (map->ngroups > 0) {
+    twpa__xidmap_group *group = twpa__xidmap_group_of(map, key);
+    for (size_t i = 0; i < TWPA__XIDMAP_WAYS; i++) {
+      void *value = group->at[i].value;
+      if (group->at[i].key != key || value == NULL)
+        continue;
+      group->at[i].value = NULL;
+      map->count--;
+      return value;
+    }
+  }
+  entry *e = rest_find(map, key);
   if (e == NULL)
     return NULL;
   void *value = e->value;
-  HASH_DELETE(hh, map->head, e);
-  if (map->near_size > 0 && near_place(map, key)->key == key)
-    near_set(map, key, NULL);
+  rest_remove(map, e);
   map->count--;
-  spare_push(map, e);
-  while (map->spares > map->count + SPARE_EXTRA) {
-    e = spare_pop(map);
-    twpa__release(mem, e, sizeof *e);
-  }
   return value;
-}
-
-/* *it is the entry to give next; the sentinel, which is never given, stands for the end. */
-void *twpa__xidmap_next(const twpa__xidmap *map, void **it, uint64_t *key)
-{
-  entry *sentinel = map->head;
-  if (sentinel == NULL)
-    return NULL;
-  entry *e = *it != NULL ? *it : sentinel->hh.next != NULL ? sentinel->hh.next : sentinel;
-  *it = sentinel;
-  if (e == sentinel)
-    return NULL;
-  if (e->hh.next != NULL)
-    *it = e->hh.next;
-  if (key != NULL)
-    *key = e->key;
-  return e->value;
 }

@@ -87,7 +87,7 @@ static void set_linked(twpa__list *list, twpa__link *link, bool wanted)
 void twpa__account_lists(twpa_txn *txn)
 {
   twpa_txn *top = twpa__txn_top(txn);
-  set_linked(&top->busy, &txn->in_busy, txn->nchanges > 0);
+  set_linked(&top->busy, &txn->in_busy, twpa__txn_changes(txn) > 0);
   set_linked(&top->mem, &txn->in_mem, txn->nmem > 0);
 }
 

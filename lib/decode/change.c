@@ -53,6 +53,11 @@ static unsigned char *put_bytes(unsigned char *p, twpa_bytes bytes)
   return p + padded;
 }
 
+static size_t row_fixed_size(uint32_t parts)
+{
+  return (parts & TWPA__REC_EXTRA) != 0 ? 24 : 16;
+}
+
 /* Bytes between the header and the variable part. 0 for kinds that have none; SIZE_MAX for no kind. */
 static size_t fixed_size(uint32_t kind, uint32_t parts)
 {
@@ -61,7 +66,7 @@ static size_t fixed_size(uint32_t kind, uint32_t parts)
   case TWPA_UPDATE:
   case TWPA_DELETE:
   case TWPA_SPEC_INSERT:
-    return (parts & TWPA__REC_EXTRA) != 0 ? 24 : 16;
+    return row_fixed_size(parts);
   case TWPA_TRUNCATE:
   case TWPA_INVALIDATION:
   case TWPA_COMMAND:
@@ -96,23 +101,18 @@ static uint32_t flags_of(uint32_t kind)
   }
 }
 
+static uint32_t row_parts(const twpa_record *record, const twpa_change *change)
+{
+  bool old = change->old_row.data != NULL;
+  return (change->new_row.data != NULL ? TWPA__REC_NEW : 0) | (old ? TWPA__REC_OLD : 0) |
+         (old || record->origin != 0 ? TWPA__REC_EXTRA : 0);
+}
+
 static uint32_t parts_of(const twpa_record *record, const twpa_change *change)
 {
-  uint32_t parts = 0;
-  if (twpa__kind_is_row(change->kind)) {
-    if (change->new_row.data != NULL)
-      parts |= TWPA__REC_NEW;
-    if (change->old_row.data != NULL)
-      parts |= TWPA__REC_OLD;
-    if (change->old_row.data != NULL || record->origin != 0)
-      parts |= TWPA__REC_EXTRA;
-  } else {
-    if (change->content.data != NULL)
-      parts |= TWPA__REC_NEW;
-    if (change->prefix.data != NULL)
-      parts |= TWPA__REC_OLD;
-  }
-  return parts;
+  if (twpa__kind_is_row(change->kind))
+    return row_parts(record, change);
+  return (change->content.data != NULL ? TWPA__REC_NEW : 0) | (change->prefix.data != NULL ? TWPA__REC_OLD : 0);
 }
 
 static bool bytes_ok(twpa_bytes bytes)
@@ -120,19 +120,27 @@ static bool bytes_ok(twpa_bytes bytes)
   return bytes.len <= BYTES_MAX && (bytes.data != NULL || bytes.len == 0);
 }
 
+/* Most of all changes. */
+static twpa_status measure_row(size_t *size, size_t *payload, const twpa_record *record, const twpa_change *change)
+{
+  if ((change->flags & ~flags_of(change->kind)) != 0 || !bytes_ok(change->old_row) || !bytes_ok(change->new_row))
+    return TWPA_E_INVAL;
+  *payload = change->old_row.len + change->new_row.len;
+  *size = sizeof(twpa__rec) + row_fixed_size(row_parts(record, change)) + round_up(change->old_row.len) +
+          round_up(change->new_row.len);
+  return TWPA_OK;
+}
+
 twpa_status twpa__change_measure(size_t *size, size_t *payload, const twpa_record *record, const twpa_change *change)
 {
   uint32_t kind = change->kind;
+  if (twpa__kind_is_row(kind))
+    return measure_row(size, payload, record, change);
   size_t fixed = fixed_size(kind, parts_of(record, change));
   if (fixed == SIZE_MAX || (change->flags & ~flags_of(kind)) != 0)
     return TWPA_E_INVAL;
   size_t bytes = 0, padded = 0;
-  if (twpa__kind_is_row(kind)) {
-    if (!bytes_ok(change->old_row) || !bytes_ok(change->new_row))
-      return TWPA_E_INVAL;
-    bytes = change->old_row.len + change->new_row.len;
-    padded = round_up(change->old_row.len) + round_up(change->new_row.len);
-  } else if (kind == TWPA_TRUNCATE) {
+  if (kind == TWPA_TRUNCATE) {
     if (change->nrelations > RELATIONS_MAX || (change->relations == NULL && change->nrelations != 0))
       return TWPA_E_INVAL;
     bytes = padded = change->nrelations * sizeof(uint64_t);

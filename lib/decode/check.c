@@ -48,7 +48,7 @@ static const char *check_stored(const twpa_txn *txn, totals *t)
     t->bytes_stored += s->bytes;
     t->segments++;
   }
-  MUST(txn->nchanges == txn->nmem + count);
+  MUST(txn->nstored == count);
   return NULL;
 }
 
@@ -61,10 +61,10 @@ static const char *check_txn(const twpa_reorder *r, const twpa_txn *txn, totals 
     return broken;
   MUST(txn->owner == r && !txn->taken && txn->walk == NULL);
   MUST(twpa__xidmap_get(&r->by_xid, txn->xid) == txn);
-  MUST((txn->nchanges > 0) == twpa__link_is_linked(&txn->in_busy));
+  MUST((twpa__txn_changes(txn) > 0) == twpa__link_is_linked(&txn->in_busy));
   MUST((txn->nmem > 0) == twpa__link_is_linked(&txn->in_mem));
   MUST(twpa__txn_is(txn, TWPA__TXN_CATALOG) == twpa__link_is_linked(&txn->in_catalog));
-  MUST(!twpa__txn_is(txn, TWPA__TXN_ABORTED) || txn->nchanges == 0);
+  MUST(!twpa__txn_is(txn, TWPA__TXN_ABORTED) || twpa__txn_changes(txn) == 0);
   MUST(txn->file == NULL || txn->file->owner == txn);
   t->txns++;
   t->catalog += twpa__txn_is(txn, TWPA__TXN_CATALOG);
@@ -90,11 +90,11 @@ static const char *check_top(const twpa_reorder *r, twpa_txn *top, totals *t)
 {
   const char *broken = check_txn(r, top, t);
   size_t bytes = top->arena.bytes, subs = 0;
-  uint64_t changes = top->nchanges;
+  uint64_t changes = twpa__txn_changes(top);
   for (twpa__link *it = top->subs.next; broken == NULL && it != &top->subs; it = it->next) {
     const twpa_txn *sub = TWPA__CONTAINER_OF(it, twpa_txn, node);
     bytes += sub->arena.bytes;
-    changes += sub->nchanges;
+    changes += twpa__txn_changes(sub);
     subs++;
     broken = check_txn(r, sub, t);
     if (broken == NULL)

@@ -86,6 +86,7 @@ static twpa_status spill_chunk(twpa_txn *txn, twpa__file *file)
   else
     twpa__arena_clear(&txn->arena);
   txn->nmem -= segment.count;
+  txn->nstored += segment.count;
   txn->epoch += txn->nmem == 0;
   twpa__account_lists(txn);
   twpa__account_arena(txn, bytes);

@@ -12,7 +12,7 @@
 /* Changes that should have gone out with a block that is closed cannot be put in order any more. */
 static bool too_late(const twpa_txn *top, const twpa_txn *sub)
 {
-  if (top == NULL || !twpa__txn_is(top, TWPA__TXN_STREAMED) || sub->nchanges == 0)
+  if (top == NULL || !twpa__txn_is(top, TWPA__TXN_STREAMED) || twpa__txn_changes(sub) == 0)
     return false;
   uint64_t seq;
   if (sub->nsegments > 0)

@@ -188,7 +188,6 @@ static void invals_add(twpa_txn *txn, twpa_bytes content)
 
 static void count_in(twpa_txn *txn)
 {
-  txn->nchanges++;
   txn->nmem++;
   twpa__txn_top(txn)->tree_changes++;
   if (txn->nmem == 1)
@@ -197,7 +196,6 @@ static void count_in(twpa_txn *txn)
 
 static void count_out(twpa_txn *txn)
 {
-  txn->nchanges--;
   txn->nmem--;
   twpa__txn_top(txn)->tree_changes--;
   twpa__account_lists(txn);
@@ -258,6 +256,33 @@ static void count_queued(twpa_reorder *r, size_t payload)
 {
   r->stats.queued_changes++;
   r->stats.queued_bytes += payload;
+}
+
+/*
+ * What nearly every change is: a row, whole, of a transaction that has some already, with nothing about it to be found
+ * out or to be noted, in a buffer that is not over its limit. Does for it what queue_change does; nothing can fail. False:
+ * it is another kind of change, and nothing has happened.
+ */
+static bool queue_next_row(twpa_reorder *r, const twpa_record *record, const twpa_change *change, size_t size)
+{
+  const uint32_t noted = TWPA__TXN_CONTENT | TWPA__TXN_STREAMABLE;
+  const uint32_t special = TWPA__TXN_ABORTED | TWPA__TXN_PREPARED;
+  if (!twpa__kind_is_row(change->kind) || change->kind == TWPA_SPEC_INSERT || change->flags != 0)
+    return false;
+  twpa_txn *txn = twpa__txn_find(r, record->xid);
+  if (txn == NULL || r->streaming || r->memory_bytes >= r->memory_limit)
+    return false;
+  twpa_txn *top = twpa__txn_top(txn);
+  if (record->top_xid != TWPA_XID_NONE && record->top_xid != top->xid)
+    return false;
+  if ((top->flags & (noted | special)) != noted || twpa__txn_is(txn, TWPA__TXN_ABORTED) ||
+      (top->toast_xid | top->spec_xid) != TWPA_XID_NONE || !twpa__arena_has_room(&txn->arena, size))
+    return false;
+  twpa__change_write(twpa__arena_alloc(&txn->arena, size), size, record, change, r->next_seq++);
+  twpa__arena_warm(&txn->arena, size);
+  txn->nmem++;
+  top->tree_changes++;
+  return true;
 }
 
 static twpa_status queue_change(twpa_reorder *r, const twpa_record *record, const twpa_change *change, size_t size,
@@ -325,6 +350,10 @@ static twpa_status queue_inside(twpa_reorder *r, const twpa_record *record, cons
   }
   if (!internal && twpa__origin_filtered(r, record->origin))
     return twpa__reorder_touch(r, record);
+  if (queue_next_row(r, record, change, size)) {
+    count_queued(r, payload);
+    return TWPA_OK;
+  }
   return queue_change(r, record, change, size, payload);
 }
 

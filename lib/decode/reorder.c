@@ -182,11 +182,6 @@ void twpa_reorder_free(twpa_reorder *r)
 
 /* --- transactions --- */
 
-twpa_txn *twpa__txn_find(twpa_reorder *r, twpa_xid xid)
-{
-  return twpa__xidmap_find(&r->by_xid, xid);
-}
-
 twpa_txn *twpa__txn_make(twpa_reorder *r, twpa_xid xid, twpa_lsn lsn)
 {
   twpa_txn *txn = take_record(r);
@@ -225,8 +220,8 @@ void twpa__txn_drop_changes(twpa_txn *txn)
   size_t bytes = txn->arena.bytes;
   twpa__arena_clear(&txn->arena);
   txn->epoch++;
-  twpa__txn_top(txn)->tree_changes -= txn->nchanges;
-  txn->nchanges = txn->nmem = 0;
+  twpa__txn_top(txn)->tree_changes -= twpa__txn_changes(txn);
+  txn->nmem = txn->nstored = 0;
   twpa__account_lists(txn);
   twpa__account_arena(txn, bytes);
   twpa__segments_drop(txn);

@@ -98,7 +98,11 @@ static inline twpa_status twpa__reorder_leave(twpa_reorder *r, const twpa_record
 /* --- reorder.c: looking up, making and dropping of transactions --- */
 
 /* NULL if it is not there. */
-twpa_txn *twpa__txn_find(twpa_reorder *reorder, twpa_xid xid);
+static inline twpa_txn *twpa__txn_find(const twpa_reorder *reorder, twpa_xid xid)
+{
+  return twpa__xidmap_get(&reorder->by_xid, xid);
+}
+
 /* Makes one that is not there; it is in the map, but in no list yet. NULL: no memory. */
 twpa_txn *twpa__txn_make(twpa_reorder *reorder, twpa_xid xid, twpa_lsn lsn);
 /* Undoes twpa__txn_make for a transaction that is in no list. */

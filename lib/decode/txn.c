@@ -63,7 +63,7 @@ uint64_t twpa_txn_changes(const twpa_txn *txn)
 {
   if (txn == NULL)
     return 0;
-  return txn->top != NULL ? txn->nchanges : txn->tree_changes;
+  return txn->top != NULL ? twpa__txn_changes(txn) : txn->tree_changes;
 }
 
 void twpa_txn_set_user(twpa_txn *txn, void *user)

@@ -64,31 +64,38 @@ typedef struct twpa__tuplecid {
 } twpa__tuplecid;
 
 /*
- * What every change reads and writes stands together at the front: with many open transactions, each cache line counts.
+ * The order of the fields is that of their use: with many open transactions each is in memory that no cache holds, and
+ * what counts is how many lines a call touches. First what every change reads and writes, one line of it; then what
+ * the first change and the end do; links to neighbours in lists, which the end of these writes too, stand together.
  */
 struct twpa_txn {
-  struct twpa_reorder *owner;
   struct twpa_txn *top; /* NULL: top-level, or not known to be a subtransaction */
   uint32_t flags;
   uint32_t origin;
-  twpa_xid toast_xid; /* top: whose long values wait for their row; 0 */
-  twpa_xid spec_xid;  /* top: whose speculative insert waits for its confirmation; 0 */
-  struct twpa__version *base; /* top: the version of the catalog after which it began */
-  uint64_t tree_changes;      /* top: nchanges, of itself and its subtransactions */
-  uint64_t nchanges, nmem;    /* held; of those, in the arena */
+  twpa_xid toast_xid;    /* top: whose long values wait for their row; 0 */
+  twpa_xid spec_xid;     /* top: whose speculative insert waits for its confirmation; 0 */
+  uint64_t tree_changes; /* top: all that are held, of itself and its subtransactions */
+  uint64_t nmem;         /* changes in the arena */
   twpa__arena arena;
+  size_t tree_bytes; /* top: arena.bytes, of itself and its subtransactions */
+
+  twpa__link node;       /* in reorder->open, or in top->subs */
+  twpa__link in_touched; /* in reorder->touched */
+  twpa__link in_busy;    /* has changes: in top->busy (its own, if it is a top) */
+  twpa__link in_mem;     /* has changes in memory: in top->mem (likewise) */
+
+  struct twpa_reorder *owner;
+  struct twpa__version *base; /* top: the version of the catalog after which it began */
+  uint64_t nstored;           /* changes in storage */
   twpa__segment *segments;
   size_t nsegments, segments_cap;
-  uint64_t epoch;     /* counts how often the arena was emptied */
-  twpa__file *file;   /* the one it owns */
-  twpa__link in_busy; /* has changes: in top->busy (its own, if it is a top) */
-  twpa__link in_mem;  /* has changes in memory: in top->mem (likewise) */
+  uint64_t epoch;   /* counts how often the arena was emptied */
+  twpa__file *file; /* the one it owns */
 
   twpa_xid xid;
   twpa_lsn first_lsn, final_lsn, end_lsn, restart_lsn, origin_lsn;
   twpa_time time;
 
-  twpa__link node;     /* in reorder->open, or in top->subs */
   twpa__list subs;     /* known subtransactions */
   size_t nsubs;
   twpa__link in_catalog; /* in reorder->catalog */
@@ -101,9 +108,7 @@ struct twpa_txn {
 
   /* Of a top, over itself and its subtransactions. */
   twpa__list busy, mem;
-  size_t tree_bytes; /* arena.bytes */
   twpa__heap_node in_sizes, in_streams;
-  twpa__link in_touched; /* in reorder->touched */
   uint64_t given_seq;    /* what arrived before was streamed */
   struct twpa__version *passed; /* the one that streaming has come to; NULL: the base */
   struct twpa__version *last;   /* the one up to which it goes; NULL: the newest */
@@ -125,6 +130,12 @@ struct twpa_txn {
 static inline twpa_txn *twpa__txn_top(twpa_txn *txn)
 {
   return txn->top != NULL ? txn->top : txn;
+}
+
+/* The changes that it holds, in memory and in storage. */
+static inline uint64_t twpa__txn_changes(const twpa_txn *txn)
+{
+  return txn->nmem + txn->nstored;
 }
 
 /* The version of the catalog before its next change. NULL: it has no base. */

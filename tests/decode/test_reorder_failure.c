@@ -28,7 +28,7 @@ static void dump_txn(text *t, const twpa_txn *txn)
            (unsigned long long)txn->final_lsn, (unsigned long long)txn->end_lsn, (long long)txn->time, txn->origin,
            (unsigned long long)txn->origin_lsn, txn->flags & ~inner);
   text_add(t, " changes %u invalidations %zu cids %zu base %u passed %u last %u partial %llu %llu gid %.*s %llu %lld\n",
-           (unsigned)txn->nchanges, txn->invals_len, txn->ntuplecids, place_of(txn->owner, txn->base),
+           (unsigned)twpa__txn_changes(txn), txn->invals_len, txn->ntuplecids, place_of(txn->owner, txn->base),
            place_of(txn->owner, txn->passed), place_of(txn->owner, txn->last), (unsigned long long)txn->toast_xid,
            (unsigned long long)txn->spec_xid, (int)txn->gid_len, txn->gid != NULL ? txn->gid : "",
            (unsigned long long)txn->prepare_end_lsn, (long long)txn->prepare_time);
