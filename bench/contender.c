@@ -77,6 +77,12 @@ void contender_close(contender *c)
   c->buffer = NULL;
 }
 
+void contender_announce(contender *c, uint64_t xid)
+{
+  if (c->kind == ANNOUNCED)
+    twpa_reorder_prefetch(c->buffer, xid);
+}
+
 void contender_queue(contender *c, uint64_t xid, uint64_t top, const void *row, size_t len)
 {
   c->lsn += 64;

@@ -9,7 +9,7 @@
 
 #include <twpa/reorder.h>
 
-enum { PLAIN, CALLBACKS, TAKEN };
+enum { PLAIN, CALLBACKS, TAKEN, ANNOUNCED /* CALLBACKS, and records are announced */ };
 
 typedef struct contender {
   int kind;
@@ -25,6 +25,8 @@ typedef struct contender {
 /* storage may be NULL; the memory limit is out of reach. */
 void contender_open(contender *c, int kind, const twpa_storage *storage);
 void contender_close(contender *c);
+/* A record of this transaction comes soon. */
+void contender_announce(contender *c, uint64_t xid);
 /* Queues a row at the next position; top 0: a top-level transaction. */
 void contender_queue(contender *c, uint64_t xid, uint64_t top, const void *row, size_t len);
 void contender_commit(contender *c, uint64_t xid);

@@ -163,6 +163,17 @@ TWPA_API void twpa_reorder_free(twpa_reorder *reorder);
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_touch(twpa_reorder *reorder, const twpa_record *record);
 
 /**
+ * Starts loading into the cache what a call for a (sub)transaction will look at. With thousands of open transactions,
+ * waiting for memory is most of what a change costs; a host that has the next records at hand and announces the ids of
+ * all, in their order and about six records ahead, saves that. Changes nothing else, needs no position, and may be left
+ * out, or be wrong.
+ *
+ * @param[in] reorder  a buffer; NULL: nothing happens
+ * @param[in] xid      the transaction id of a record that comes soon. O(1), calls nothing
+ */
+TWPA_API void twpa_reorder_prefetch(twpa_reorder *reorder, twpa_xid xid);
+
+/**
  * Queues a change: it is copied, and comes out when its transaction is committed.
  *
  * A message with #TWPA_CHANGE_NONTRANSACTIONAL is handed to twpa_output.message before the call returns, and an

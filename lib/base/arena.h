@@ -88,6 +88,13 @@ static inline void twpa__arena_warm(const twpa__arena *arena, size_t size)
     __builtin_prefetch((const void *)((uintptr_t)arena->at + i * line), 1);
 }
 
+/* Has the lines fetched that an allocation of a usual size is going to be written to. */
+static inline void twpa__arena_prefetch(const twpa__arena *arena)
+{
+  for (size_t i = 0; i < 3; i++)
+    __builtin_prefetch((const void *)((uintptr_t)arena->at + i * 64), 1);
+}
+
 /* Would an allocation of so many bytes come from the last chunk? Of an arena without chunks, none does. */
 static inline bool twpa__arena_has_room(const twpa__arena *arena, size_t size)
 {

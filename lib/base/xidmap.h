@@ -53,6 +53,13 @@ static inline twpa__xidmap_group *twpa__xidmap_group_of(const twpa__xidmap *map,
   return &map->groups[(key / TWPA__XIDMAP_WAYS ^ spread) & (map->ngroups - 1)];
 }
 
+/* Has the line of a key fetched. */
+static inline void twpa__xidmap_prefetch(const twpa__xidmap *map, uint64_t key)
+{
+  if (map->ngroups > 0)
+    __builtin_prefetch(twpa__xidmap_group_of(map, key), 0);
+}
+
 /* The value, if it is in the line of its key; NULL if it is not there, or among the rest. */
 static inline void *twpa__xidmap_peek(const twpa__xidmap *map, uint64_t key)
 {

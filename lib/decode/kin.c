@@ -145,6 +145,8 @@ twpa_status twpa__kin_end(twpa_reorder *r, twpa_txn **top, twpa_xid xid, const t
                           const twpa_commit *end)
 {
   *top = twpa__txn_find(r, xid);
+  if (*top != NULL)
+    twpa__txn_prefetch_end(*top);
   if (xid < TWPA_XID_FIRST_NORMAL)
     return TWPA_E_INVAL;
   size_t known;

@@ -182,6 +182,25 @@ void twpa_reorder_free(twpa_reorder *r)
 
 /* --- transactions --- */
 
+/*
+ * What has to be fetched are three things, each of which tells where the next one is. So an id that is announced goes
+ * through three steps, one with every call: when a step is done, what the one before has asked for is there.
+ */
+void twpa_reorder_prefetch(twpa_reorder *r, twpa_xid xid)
+{
+  if (r == NULL)
+    return;
+  const twpa__xidmap *map = &r->by_xid;
+  twpa__xidmap_prefetch(map, xid);
+  const twpa_txn *next = twpa__xidmap_peek(map, r->expected[(r->nexpected - TWPA__EXPECTED / 2) % TWPA__EXPECTED]);
+  if (next != NULL)
+    twpa__txn_prefetch(next);
+  const twpa_txn *now = twpa__xidmap_peek(map, r->expected[r->nexpected % TWPA__EXPECTED]);
+  if (now != NULL)
+    twpa__arena_prefetch(&now->arena);
+  r->expected[r->nexpected++ % TWPA__EXPECTED] = xid;
+}
+
 twpa_txn *twpa__txn_make(twpa_reorder *r, twpa_xid xid, twpa_lsn lsn)
 {
   twpa_txn *txn = take_record(r);

@@ -25,6 +25,8 @@
 
 #include <twpa/reorder.h>
 
+#define TWPA__EXPECTED 8 /* a power of two */
+
 struct twpa_reorder {
   twpa__mem mem;
   twpa_output output;
@@ -43,6 +45,8 @@ struct twpa_reorder {
   size_t nspare;
 
   twpa__xidmap by_xid;
+  twpa_xid expected[TWPA__EXPECTED]; /* what twpa_reorder_prefetch has been told last */
+  uint32_t nexpected;                /* how often it was called */
   twpa__list open, catalog;
   twpa__heap sizes, streams;
   twpa__list touched; /* tops whose places in the heaps are to be looked at */

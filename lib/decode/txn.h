@@ -132,6 +132,24 @@ static inline twpa_txn *twpa__txn_top(twpa_txn *txn)
   return txn->top != NULL ? txn->top : txn;
 }
 
+/* Has the lines fetched that every change needs. */
+static inline void twpa__txn_prefetch(const twpa_txn *txn)
+{
+  __builtin_prefetch(txn, 1);
+  __builtin_prefetch(&txn->arena.bytes, 1);
+  __builtin_prefetch(&txn->tree_bytes, 1);
+}
+
+/* Has the rest of it fetched, which its end needs, and where it begins to be read. */
+static inline void twpa__txn_prefetch_end(const twpa_txn *txn)
+{
+  const size_t line = 64;
+  for (size_t at = offsetof(twpa_txn, node); at < sizeof *txn; at += line)
+    __builtin_prefetch((const char *)txn + at, 1);
+  for (size_t at = 0; at < 4 * line; at += line)
+    __builtin_prefetch((const void *)((uintptr_t)txn->arena.first + at), 0);
+}
+
 /* The changes that it holds, in memory and in storage. */
 static inline uint64_t twpa__txn_changes(const twpa_txn *txn)
 {

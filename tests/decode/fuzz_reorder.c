@@ -353,6 +353,7 @@ static void read_call(call *c, input *in, twpa_lsn *lsn)
 static twpa_status make_call(twpa_reorder *r, const call *c)
 {
   const twpa_bytes gid = {"g", 1};
+  twpa_reorder_prefetch(r, c->record.xid);
   switch (c->what) {
   case 0:
     return twpa_reorder_commit(r, &c->record, &c->end);

@@ -515,6 +515,8 @@ twpa_status script_feed(twpa_reorder *r, kit *k, const op *o)
   twpa_change c = o->change;
   twpa_new_cid cid = {.top_xid = o->top, .locator = {1, 2, 3}, .tid = {.block = (uint32_t)(o->lsn % 7), .line = 1},
                       .cmin = 1, .cmax = TWPA_CID_NONE, .combo_cid = TWPA_CID_NONE};
+  if (o->lsn % 3 != 0) /* whether it was announced must not matter, nor how well */
+    twpa_reorder_prefetch(r, o->xid + o->lsn % 2);
   switch (o->kind) {
   case OP_CHANGE:
     if (c.kind == TWPA_TRUNCATE)

@@ -194,6 +194,24 @@ START_TEST(wrong_input_is_refused)
 }
 END_TEST
 
+/* Announced: none that is known, one that is, one that has gone; with and without anything in the buffer. */
+START_TEST(an_announcement_changes_nothing)
+{
+  twpa_reorder_prefetch(NULL, 10);
+  for (int when = 0; when < 4; when++) {
+    for (twpa_xid xid = 0; xid < 100; xid++)
+      twpa_reorder_prefetch(r, when % 2 == 0 ? xid % 15 : 10);
+    kit_check(r);
+    ck_assert_uint_eq(kit_stats(r).open_tops, when == 1 || when == 2);
+    if (when < 2)
+      ins(r, 10, 0, 100 + (twpa_lsn)when, when == 0 ? "a" : "b");
+    else if (when == 2)
+      commit(r, 10, 120, 0, NULL);
+  }
+  expect("begin 10\nins 10 @100 new=a\nins 10 @101 new=b\ncommit 10\n");
+}
+END_TEST
+
 /* O2: a message that is filed under the end of its record, which is where the next record starts. */
 START_TEST(ties_stay_in_order_of_arrival)
 {
@@ -592,6 +610,7 @@ static Suite *suite(void)
   tcase_set_timeout(t, 60);
   tcase_add_checked_fixture(t, setup, fixture_teardown);
   tcase_add_test(t, interleaved);
+  tcase_add_test(t, an_announcement_changes_nothing);
   tcase_add_test(t, every_kind);
   tcase_add_test(t, messages_at_once);
   tcase_add_test(t, begin_and_commit_order_differ);
