@@ -165,7 +165,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_touch(twpa_reorder *reorder, co
 /**
  * Starts loading into the cache what a call for a (sub)transaction will look at. With thousands of open transactions,
  * waiting for memory is most of what a change costs; a host that has the next records at hand and announces the ids of
- * all, in their order and about six records ahead, saves that. Changes nothing else, needs no position, and may be left
+ * all, in their order and about ten records ahead, saves that. Changes nothing else, needs no position, and may be left
  * out, or be wrong.
  *
  * @param[in] reorder  a buffer; NULL: nothing happens

@@ -117,7 +117,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_toast(const twpa_txn *txn, twpa_byt
 
 /**
  * In which commands of this transaction a row version was written (twpa_reorder_new_cid()), for the historic visibility
- * of its own catalog rows. To be called while the transaction is given out, or after twpa_txn_next().
+ * of its own catalog rows. To be called while the transaction is given out (from the callbacks for its changes; not yet
+ * from twpa_output.begin, when there is no change to look at), or after twpa_txn_next().
  *
  * What was told last about a row version is what counts; what a rolled-back subtransaction has written does not.
  *
