@@ -17,7 +17,11 @@
  * checksum: a storage that gives back other bytes than it was given is found out.
  *
  * A hook returns 0 for success; #TWPA_E_CORRUPT or #TWPA_E_NOMEM, which are passed on as they are; anything else makes
- * the call return #TWPA_E_CALLBACK. After a failure the same bytes may be written again at the same place.
+ * the call return #TWPA_E_CALLBACK. After a write that failed, the next one may be at the same place, with other bytes and
+ * another length.
+ *
+ * Small transactions share files, so a file that is read by the thread that walks a taken transaction may be written to
+ * at the same time, at its end.
  * @{
  */
 
@@ -30,7 +34,7 @@ typedef struct twpa_storage {
   /** Writes @p len bytes (never 0) at @p offset, which is never beyond the end; 0 makes the file if there is none. */
   int (*write)(void *user, uint64_t file, uint64_t offset, const void *data, size_t len);
   /** Reads exactly @p len bytes (never 0) that were written before. May be called by the thread that walks a taken
-   *  transaction while other hooks run. Too few bytes: #TWPA_E_CORRUPT. */
+   *  transaction while other hooks run, also for the same file. Too few bytes: #TWPA_E_CORRUPT. */
   int (*read)(void *user, uint64_t file, uint64_t offset, void *data, size_t len);
   /** Removes the file. A failure never makes a call fail: the buffer asks again later, at last when it is freed.
    *  A file that does not exist is removed. */

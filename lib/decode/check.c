@@ -38,17 +38,18 @@ static const char *check_arena(const twpa_txn *txn)
 
 static const char *check_stored(const twpa_txn *txn, totals *t)
 {
-  uint64_t count = 0;
+  const twpa_txn *top = txn->top != NULL ? txn->top : txn;
   for (size_t i = 0; i < txn->nsegments; i++) {
     const twpa__segment *s = &txn->segments[i];
-    MUST(s->file->owner == txn || s->file->owner == txn->top);
+    const twpa__file *file = s->file;
+    MUST(file->owner != NULL || file->id == txn->shared_id || file->id == top->shared_id);
+    MUST(file->owner == NULL || file->owner == txn || file->owner == top);
     MUST(s->offset + s->bytes <= s->file->size);
     MUST(i == 0 || s->first_seq > txn->segments[i - 1].first_seq);
-    count += s->count;
     t->bytes_stored += s->bytes;
     t->segments++;
   }
-  MUST(txn->nstored == count);
+  MUST(txn->nstored >= txn->nsegments && (txn->nsegments > 0) == (txn->nstored > 0));
   return NULL;
 }
 
@@ -143,10 +144,17 @@ static const char *check_versions(const twpa_reorder *r)
 static const char *check_files(const twpa_reorder *r)
 {
   uint64_t files = 0, leftovers = 0, blocks = 0;
+  bool shared_seen = false;
   for (twpa__link *it = r->files.next; it != &r->files; it = it->next) {
+    const twpa__file *file = TWPA__CONTAINER_OF(it, twpa__file, link);
     files++;
-    blocks += TWPA__CONTAINER_OF(it, twpa__file, link)->live_blocks;
+    blocks += file->live_blocks;
+    MUST(file->id != 0 && file->id <= r->last_file);
+    MUST(file->owner == NULL || file->owner->file == file);
+    MUST(file->owner != NULL || file->live_blocks > 0 || file == r->shared);
+    shared_seen = shared_seen || file == r->shared;
   }
+  MUST(r->shared == NULL || (shared_seen && r->shared->owner == NULL));
   for (twpa__link *it = r->leftovers.next; it != &r->leftovers; it = it->next)
     leftovers++;
   MUST(files == r->nfiles && leftovers == r->nleftovers && blocks == r->storage_segments);

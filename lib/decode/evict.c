@@ -13,8 +13,7 @@
 #include "decode/store.h"
 #include "decode/stream.h"
 
-/* From this size on a subtransaction spills into a file of its own, which goes when it is rolled back. */
-#define OWN_FILE_BYTES ((size_t)256 << 10)
+#include <string.h>
 
 /* --- rolled back --- */
 
@@ -65,30 +64,55 @@ static void drop_aborted(twpa_txn *top)
 
 TWPA__STATIC_ASSERT(sizeof(twpa__chunk) == TWPA__BLOCK_HEADER, "a chunk is written as a block as it is");
 
-static twpa_status spill_chunk(twpa_txn *txn, twpa__file *file)
+/* Small chunks, which the young arenas have, are gathered into blocks of this size; more would weigh when restored. */
+#define GATHERED ((size_t)16 << 10)
+
+/* Copies the chunks at the front together that fit into one block; tells where the rest begins. The size of the block. */
+static size_t gather(const twpa__arena *arena, unsigned char *block, const twpa__chunk **rest)
+{
+  size_t size = TWPA__BLOCK_HEADER;
+  const twpa__chunk *chunk = arena->first;
+  for (; chunk != NULL; chunk = chunk->next) {
+    size_t used = twpa__arena_chunk_used(arena, chunk);
+    if (used > GATHERED - size)
+      break;
+    memcpy(block + size, chunk + 1, used);
+    size += used;
+  }
+  *rest = chunk;
+  return size;
+}
+
+/* A block of the first chunk, or of several if there is room to gather them. */
+static twpa_status spill_block(twpa_txn *txn, twpa__file *file, unsigned char *room)
 {
   twpa_reorder *r = txn->owner;
-  twpa__chunk *chunk = txn->arena.first;
-  size_t block_bytes = TWPA__BLOCK_HEADER + twpa__arena_chunk_used(&txn->arena, chunk);
-  twpa__segment segment;
-  twpa_status st = twpa__segments_reserve(txn);
-  if (st == TWPA_OK) {
-    twpa__chunk header = *chunk; /* its place is lent to that of the block */
-    st = twpa__block_write(r->storage, &segment, file, txn->xid, chunk, block_bytes);
-    *chunk = header;
+  twpa__arena *arena = &txn->arena;
+  twpa__chunk *chunk = arena->first;
+  const twpa__chunk *rest = chunk->next;
+  void *block = chunk;
+  size_t size = TWPA__BLOCK_HEADER + twpa__arena_chunk_used(arena, chunk);
+  if (room != NULL && rest != NULL && size + twpa__arena_chunk_used(arena, rest) <= GATHERED) {
+    size = gather(arena, room, &rest);
+    block = room;
   }
+  twpa__segment segment;
+  twpa_status st = twpa__segments_reserve(txn, file);
   if (st != TWPA_OK)
     return st;
+  twpa__chunk header = *chunk; /* its place is lent to that of the block */
+  st = twpa__block_write(r->storage, &segment, file, txn->xid, block, size);
+  *chunk = header;
+  if (st != TWPA_OK) {
+    twpa__segments_unreserve(file);
+    return st;
+  }
   twpa__segments_add(txn, &segment);
-  size_t bytes = txn->arena.bytes;
-  if (chunk->next != NULL)
-    twpa__arena_drop_before(&txn->arena, chunk->next);
+  size_t bytes = arena->bytes;
+  if (rest != NULL)
+    twpa__arena_drop_before(arena, rest);
   else
-    twpa__arena_clear(&txn->arena);
-  txn->nmem -= segment.count;
-  txn->nstored += segment.count;
-  txn->epoch += txn->nmem == 0;
-  twpa__account_lists(txn);
+    twpa__arena_clear(arena);
   twpa__account_arena(txn, bytes);
   r->stats.spilled_txns += !twpa__txn_is(txn, TWPA__TXN_SPILLED);
   txn->flags |= TWPA__TXN_SPILLED;
@@ -97,16 +121,39 @@ static twpa_status spill_chunk(twpa_txn *txn, twpa__file *file)
   return TWPA_OK;
 }
 
-/* Chunk by chunk; what was written before a failure stays written. */
+/* Only after a failure: counting touches every record. */
+static uint64_t count_records(const twpa__arena *arena)
+{
+  uint64_t n = 0;
+  for (twpa__chunk *chunk = arena->first; chunk != NULL; chunk = chunk->next) {
+    size_t end = twpa__arena_chunk_used(arena, chunk);
+    for (size_t at = 0; at < end; n++) {
+      uint32_t size;
+      memcpy(&size, twpa__chunk_data(chunk) + at, sizeof size);
+      at += size;
+    }
+  }
+  return n;
+}
+
+/* Block by block; what was written before a failure stays written. */
 static twpa_status spill(twpa_txn *txn)
 {
-  twpa_txn *top = twpa__txn_top(txn);
-  twpa__file *file = twpa__file_of(twpa__arena_used(&txn->arena) >= OWN_FILE_BYTES ? txn : top);
+  twpa_reorder *r = txn->owner;
+  twpa__file *file = twpa__file_for(txn);
   if (file == NULL)
     return TWPA_E_NOMEM;
+  /* No memory for it is no reason to fail. */
+  unsigned char *room = txn->arena.first != txn->arena.last ? twpa__alloc(&r->mem, GATHERED) : NULL;
   twpa_status st = TWPA_OK;
   while (st == TWPA_OK && txn->arena.first != NULL)
-    st = spill_chunk(txn, file);
+    st = spill_block(txn, file, room);
+  twpa__release(&r->mem, room, GATHERED);
+  uint64_t left = st == TWPA_OK ? 0 : count_records(&txn->arena);
+  txn->nstored += txn->nmem - left;
+  txn->nmem = left;
+  txn->epoch += txn->nmem == 0;
+  twpa__account_lists(txn);
   return st;
 }
 

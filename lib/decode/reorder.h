@@ -64,7 +64,8 @@ struct twpa_reorder {
 
   twpa__list files, leftovers;
   bool removing; /* inside the storage's remove: a file that is to go meanwhile is put to the leftovers */
-  uint64_t nfiles, nleftovers, next_file;
+  twpa__file *shared; /* of the files, the one that small transactions are spilled into; or NULL */
+  uint64_t nfiles, nleftovers, last_file;
   uint64_t storage_bytes, storage_segments;
 
   twpa__walk walk; /* for deliveries by callback */

@@ -13,8 +13,7 @@
 typedef struct block_header {
   uint32_t mark;
   uint32_t version;
-  uint32_t bytes; /* of the records */
-  uint32_t count;
+  uint64_t bytes; /* of the records */
   uint64_t first_seq;
   uint64_t checksum;
 } block_header;
@@ -31,8 +30,8 @@ twpa_status twpa__storage_status(int result)
 static uint64_t checksum_of(const block_header *header, twpa_xid xid, uint64_t file, uint64_t offset,
                             const void *records)
 {
-  uint64_t place[6] = {(uint64_t)header->mark << 32 | header->version, (uint64_t)header->bytes << 32 | header->count,
-                       header->first_seq, xid, file, offset};
+  uint64_t place[6] = {(uint64_t)header->mark << 32 | header->version, header->bytes, header->first_seq, xid, file,
+                       offset};
   return twpa__hash64(records, header->bytes, twpa__hash64(place, sizeof place, 0));
 }
 
@@ -46,22 +45,11 @@ twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *s
   block_header header;
   memcpy(&header, block, sizeof header);
   const unsigned char *records = (const unsigned char *)block + sizeof header;
-  if (header.mark != MARK || header.version != VERSION || header.count != segment->count ||
+  if (header.mark != MARK || header.version != VERSION ||
       header.bytes != segment->bytes - sizeof header || header.first_seq != segment->first_seq ||
       header.checksum != checksum_of(&header, xid, segment->file->id, segment->offset, records))
     return TWPA_E_CORRUPT;
   return TWPA_OK;
-}
-
-static uint32_t count_records(const unsigned char *records, size_t bytes)
-{
-  uint32_t n = 0;
-  for (size_t at = 0; at < bytes; n++) {
-    uint32_t size;
-    memcpy(&size, records + at, sizeof size);
-    at += size;
-  }
-  return n;
 }
 
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
@@ -69,8 +57,7 @@ twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segmen
 {
   const unsigned char *records = (const unsigned char *)block + TWPA__BLOCK_HEADER;
   size_t len = bytes - TWPA__BLOCK_HEADER;
-  block_header header = {.mark = MARK, .version = VERSION, .bytes = (uint32_t)len,
-                         .count = count_records(records, len)};
+  block_header header = {.mark = MARK, .version = VERSION, .bytes = len};
   memcpy(&header.first_seq, records + offsetof(twpa__rec, seq), sizeof header.first_seq);
   header.checksum = checksum_of(&header, xid, file->id, file->size, records);
   memcpy(block, &header, sizeof header);
@@ -78,6 +65,6 @@ twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segmen
   if (st != TWPA_OK)
     return st;
   *segment = (twpa__segment){.file = file, .offset = file->size, .first_seq = header.first_seq,
-                             .bytes = (uint32_t)bytes, .count = header.count};
+                             .bytes = bytes};
   return TWPA_OK;
 }

@@ -1,13 +1,23 @@
 /*
  * Blocks of storage: how they are written, read and checked. A block is a header and a run of change records as
- * they lie in an arena. The header holds a mark, a version, the length and the number of the records, and a
- * checksum over these, the records, the transaction id and the place of the block, so that a block that was
- * damaged, cut short, or read from the wrong place is found out.
+ * they lie in an arena. The header holds a mark, a version, the length of the records, the number of the first one, and
+ * a checksum over these, the records, the transaction id and the place of the block, so that a block that was damaged, cut
+ * short, or read from the wrong place is found out.
  *
- * Which file: a transaction that has much to spill, or is not known to be a subtransaction, has a file of its own,
- * so that its space is given back when it is rolled back; small subtransactions write into the file of their top,
- * so that a hundred thousand of them are one file. A file is removed when no block in it is wanted any more. A
- * removal that fails is tried again with every later one, and when the buffer is freed.
+ * Which file (store.c): making and removing a file takes as long as writing 100 KB, so small transactions share files. A
+ * transaction with much to spill has a file of its own, and so has a subtransaction: its space is given back when it
+ * is rolled back. Subtransactions that are small write where their top does. A file is removed when no block in it is
+ * wanted any more. A removal that fails is tried again with every later one, and when the buffer is freed.
+ *
+ * What sharing wastes: blocks of transactions that have ended stay until the last of their file ends. A shared file
+ * takes no new transactions from 1 MB on, and what one that is small adds is less than 256 KB. A top-level transaction
+ * whose shared file takes no more has a file of its own from then on. So an open one keeps less than 1.25 MB of others'
+ * blocks from going, and n of them are in at most n shared files, besides their own. (One that turns out to be a
+ * subtransaction counts by itself if it was spilled before.)
+ *
+ * A write that fails may have left anything behind the end of the file; the next block goes to the same place, whosever it
+ * is. While it is written, a block counts as one of the file's: the storage's hook may give back a taken transaction,
+ * which must not take the file with it.
  */
 #ifndef TWPA_DECODE_SPILL_H
 #define TWPA_DECODE_SPILL_H

@@ -39,13 +39,16 @@ enum {
   TWPA__TXN_IN_STREAMS = 1u << 12 /* top: in reorder->streams */
 };
 
-/* A file in storage. Its owner is a transaction; segments of its subtransactions may be in it too. */
+/*
+ * A file in storage. Its owner is a transaction, and segments of its subtransactions may be in it too; or it has none and
+ * holds segments of many small ones.
+ */
 typedef struct twpa__file {
   twpa__link link; /* in reorder->files, or in reorder->leftovers when its removal has failed */
-  uint64_t id;
+  uint64_t id;          /* never 0 */
   uint64_t size;        /* where the next block goes */
-  uint64_t live_blocks; /* segments in it; it is removed when there are none left */
-  struct twpa_txn *owner;
+  uint64_t live_blocks; /* segments in it, and the one being written; it is removed when there are none left */
+  struct twpa_txn *owner; /* NULL: shared */
 } twpa__file;
 
 /* A block in storage. */
@@ -53,8 +56,7 @@ typedef struct twpa__segment {
   twpa__file *file;
   uint64_t offset;
   uint64_t first_seq; /* of its first change */
-  uint32_t bytes;     /* header included */
-  uint32_t count;     /* changes */
+  size_t bytes;       /* header included */
 } twpa__segment;
 
 /* One twpa_reorder_new_cid(). */
@@ -91,6 +93,8 @@ struct twpa_txn {
   size_t nsegments, segments_cap;
   uint64_t epoch;   /* counts how often the arena was emptied */
   twpa__file *file; /* the one it owns */
+
+  uint64_t shared_id; /* as a top: the shared file that it was spilled into, which need not be there any more; 0 */
 
   twpa_xid xid;
   twpa_lsn first_lsn, final_lsn, end_lsn, restart_lsn, origin_lsn;

@@ -259,7 +259,7 @@ START_TEST(restored_blocks_are_given_up)
     subs[i] = 11 + i;
     fill(subs[i], 10, 100 + i, 3);
   }
-  uint32_t largest = twpa_reorder_find(r, 11)->segments[0].bytes;
+  size_t largest = twpa_reorder_find(r, 11)->segments[0].bytes;
   commit(r, 10, 200, 20, subs);
   ck_assert_uint_le(highest, 2 * largest + 20 * (sizeof(twpa__source) + sizeof(twpa__merge_slot)) * 2 + 512);
 }

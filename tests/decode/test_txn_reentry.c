@@ -16,6 +16,7 @@ static twpa_txn *inside;   /* whose files are read or removed, for the detours *
 static twpa_txn *other;    /* another one that is taken */
 static size_t detours;
 static bool freed; /* the buffer, by the host */
+static bool fails; /* a write that has given one back */
 
 /* Each is given back once only: files that could not be removed inside a removal are removed later. */
 static void give_back(twpa_txn **txn)
@@ -49,6 +50,15 @@ static int remove_hook(void *user, uint64_t file)
   return plain.remove(user, file);
 }
 
+static int write_hook(void *user, uint64_t file, uint64_t offset, const void *data, size_t len)
+{
+  bool first = other != NULL;
+  give_back(&other);
+  detours += first;
+  int result = plain.write(user, file, offset, data, len);
+  return first && fails ? 1 : result;
+}
+
 static void setup(void)
 {
   kit_init(&k);
@@ -73,6 +83,17 @@ static void again_with(twpa_storage storage)
   twpa_reorder_free(r);
   k.storage = storage;
   r = kit_new(&k, &o, NULL);
+}
+
+/* A transaction that is large enough for a file of its own, in storage and taken. */
+static twpa_txn *taken_large(twpa_xid xid, twpa_lsn lsn)
+{
+  static char row[(256 << 10) + 1];
+  memset(row, 'r', sizeof row - 1);
+  ins(r, xid, 0, lsn, row);
+  commit(r, xid, lsn + 1, 0, NULL);
+  ck_assert_uint_gt(k.ntaken, 0);
+  return k.taken[--k.ntaken];
 }
 
 /* A transaction with a subtransaction, in storage and taken. */
@@ -117,21 +138,21 @@ START_TEST(removing_gives_others_back)
   twpa_storage s = plain;
   s.remove = remove_hook;
   again_with(s);
-  inside = taken(10, 100);
-  other = taken(20, 200);
+  inside = taken_large(10, 100);
+  other = taken_large(20, 200);
   twpa_txn_release(inside);
   ck_assert_ptr_null(other);
   ck_assert_uint_gt(detours, 0);
   twpa_record record = {.lsn = 100000, .xid = 50};
   ck_assert_int_eq(twpa_reorder_touch(r, &record), TWPA_OK); /* it is over */
 
-  other = taken(70, 100100);
+  other = taken_large(70, 100100);
   ins(r, 80, 0, 100200, ROW);
   ins(r, 80, 0, 100201, ROW);
   abort_xid(r, 80, 100202);
   ck_assert_ptr_null(other);
 
-  other = taken(90, 100300);
+  other = taken_large(90, 100300);
   ins(r, 92, 0, 100400, ROW);
   ins(r, 92, 0, 100401, ROW);
   freed = true;
@@ -140,13 +161,42 @@ START_TEST(removing_gives_others_back)
 }
 END_TEST
 
+/* What is given back was the last that was in the file. */
+START_TEST(writing_gives_others_back)
+{
+  twpa_storage s = plain;
+  s.write = write_hook;
+  for (int round = 0; round < 2; round++) {
+    again_with(s);
+    fails = round > 0;
+    other = taken(10, 100);
+    uint64_t id = k.files->id;
+    twpa_record record = {.lsn = 200, .xid = 20};
+    twpa_change row = {.kind = TWPA_INSERT, .locator = {1, 2, 3}, .new_row = str(ROW)};
+    ck_assert_int_eq(twpa_reorder_queue(r, &record, &row), fails ? TWPA_E_CALLBACK : TWPA_OK);
+    ck_assert_ptr_null(other);
+    kit_check(r);
+    ck_assert_uint_eq(k.files->id, id);
+    ck_assert_uint_eq(kit_stats(r).storage_segments, fails ? 0 : 1);
+    ins(r, 20, 0, 201, ROW);
+    k.take = false;
+    commit(r, 20, 202, 0, NULL);
+    k.take = true;
+    ck_assert_ptr_null(k.files);
+    ck_assert_uint_eq(kit_stats(r).storage_files, 0);
+  }
+  ck_assert_uint_eq(detours, 2);
+  kit_done(&k, r);
+}
+END_TEST
+
 START_TEST(the_last_one_takes_the_buffer_with_it)
 {
   twpa_storage s = plain;
   s.remove = remove_hook;
   again_with(s);
-  inside = taken(10, 100);
-  other = taken(20, 200);
+  inside = taken_large(10, 100);
+  other = taken_large(20, 200);
   twpa_reorder_free(r);
   freed = true;
   twpa_txn_release(inside);
@@ -242,6 +292,7 @@ int main(void)
   tcase_add_checked_fixture(t, setup, teardown);
   tcase_add_test(t, reading_does_not_walk_itself);
   tcase_add_test(t, removing_gives_others_back);
+  tcase_add_test(t, writing_gives_others_back);
   tcase_add_test(t, the_last_one_takes_the_buffer_with_it);
   tcase_add_test(t, a_bounded_cache_inside_take);
   tcase_add_test(t, what_a_hook_is_given_outlives_a_release);
