@@ -44,9 +44,9 @@ static const char *check_stored(const twpa_txn *txn, totals *t)
     const twpa__file *file = s->file;
     MUST(file->owner != NULL || file->id == txn->shared_id || file->id == top->shared_id);
     MUST(file->owner == NULL || file->owner == txn || file->owner == top);
-    MUST(s->offset + s->bytes <= s->file->size);
+    MUST(s->offset + s->room <= s->file->size && s->room >= s->bytes);
     MUST(i == 0 || s->first_seq > txn->segments[i - 1].first_seq);
-    t->bytes_stored += s->bytes;
+    t->bytes_stored += s->room;
     t->segments++;
   }
   MUST(txn->nstored >= txn->nsegments && (txn->nsegments > 0) == (txn->nstored > 0));

@@ -91,17 +91,18 @@ static twpa_status spill_block(twpa_txn *txn, twpa__file *file, unsigned char *r
   twpa__chunk *chunk = arena->first;
   const twpa__chunk *rest = chunk->next;
   void *block = chunk;
-  size_t size = TWPA__BLOCK_HEADER + twpa__arena_chunk_used(arena, chunk);
+  size_t size = TWPA__BLOCK_HEADER + twpa__arena_chunk_used(arena, chunk), cap = sizeof *chunk + chunk->cap;
   if (room != NULL && rest != NULL && size + twpa__arena_chunk_used(arena, rest) <= GATHERED) {
     size = gather(arena, room, &rest);
     block = room;
+    cap = GATHERED;
   }
   twpa__segment segment;
   twpa_status st = twpa__segments_reserve(txn, file);
   if (st != TWPA_OK)
     return st;
   twpa__chunk header = *chunk; /* its place is lent to that of the block */
-  st = twpa__block_write(r->storage, &segment, file, txn->xid, block, size);
+  st = twpa__block_write(r->storage, &segment, file, txn->xid, block, size, cap);
   *chunk = header;
   if (st != TWPA_OK) {
     twpa__segments_unreserve(file);
@@ -117,7 +118,7 @@ static twpa_status spill_block(twpa_txn *txn, twpa__file *file, unsigned char *r
   r->stats.spilled_txns += !twpa__txn_is(txn, TWPA__TXN_SPILLED);
   txn->flags |= TWPA__TXN_SPILLED;
   r->stats.spilled_blocks++;
-  r->stats.spilled_bytes += segment.bytes;
+  r->stats.spilled_bytes += segment.room;
   return TWPA_OK;
 }
 

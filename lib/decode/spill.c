@@ -9,6 +9,7 @@
 
 #define MARK UINT32_C(0x42505754) /* also tells the byte order */
 #define VERSION UINT32_C(1)
+#define PAGE ((size_t)4096)
 
 typedef struct block_header {
   uint32_t mark;
@@ -52,19 +53,30 @@ twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *s
   return TWPA_OK;
 }
 
+/* Zeroes for the rest of a page, unless that is more than an eighth. The size of the block with them. */
+static size_t pad(unsigned char *block, size_t bytes, size_t cap, uint64_t offset)
+{
+  size_t padding = (size_t)(-(offset + bytes) % PAGE);
+  if (padding > bytes / 8 || padding > cap - bytes)
+    return bytes;
+  memset(block + bytes, 0, padding);
+  return bytes + padding;
+}
+
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
-                              void *block, size_t bytes)
+                              void *block, size_t bytes, size_t cap)
 {
   const unsigned char *records = (const unsigned char *)block + TWPA__BLOCK_HEADER;
-  size_t len = bytes - TWPA__BLOCK_HEADER;
-  block_header header = {.mark = MARK, .version = VERSION, .bytes = len};
+  TWPA__ASSERT(bytes > TWPA__BLOCK_HEADER && bytes <= cap && bytes <= UINT32_MAX - PAGE);
+  block_header header = {.mark = MARK, .version = VERSION, .bytes = bytes - TWPA__BLOCK_HEADER};
   memcpy(&header.first_seq, records + offsetof(twpa__rec, seq), sizeof header.first_seq);
   header.checksum = checksum_of(&header, xid, file->id, file->size, records);
   memcpy(block, &header, sizeof header);
-  twpa_status st = twpa__storage_status(storage->write(storage->user, file->id, file->size, block, bytes));
+  size_t room = pad(block, bytes, cap, file->size);
+  twpa_status st = twpa__storage_status(storage->write(storage->user, file->id, file->size, block, room));
   if (st != TWPA_OK)
     return st;
   *segment = (twpa__segment){.file = file, .offset = file->size, .first_seq = header.first_seq,
-                             .bytes = bytes};
+                             .bytes = (uint32_t)bytes, .room = (uint32_t)room};
   return TWPA_OK;
 }

@@ -4,6 +4,9 @@
  * a checksum over these, the records, the transaction id and the place of the block, so that a block that was damaged, cut
  * short, or read from the wrong place is found out.
  *
+ * Blocks end at page boundaries of the file where that costs little: a chunk that is full is nearly so long, and systems
+ * take half as long again for writing what begins in the middle of a page.
+ *
  * Which file (store.c): making and removing a file takes as long as writing 100 KB, so small transactions share files. A
  * transaction with much to spill has a file of its own, and so has a subtransaction: its space is given back when it
  * is rolled back. Subtransactions that are small write where their top does. A file is removed when no block in it is
@@ -36,9 +39,9 @@ twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *s
 
 /*
  * Writes a block of `xid` at the end of the file; *segment describes it. In `block` are `bytes` bytes: room for the header,
- * which is filled in, and the records, at least one.
+ * which is filled in, and the records, at least one. Padding may be added behind them, up to `cap` bytes in all.
  */
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
-                              void *block, size_t bytes);
+                              void *block, size_t bytes, size_t cap);
 
 #endif

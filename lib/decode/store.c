@@ -141,10 +141,10 @@ void twpa__segments_add(twpa_txn *txn, const twpa__segment *segment)
   twpa__file *file = segment->file;
   TWPA__ASSERT(txn->nsegments < txn->segments_cap && segment->offset == file->size && file->live_blocks > 0);
   txn->segments[txn->nsegments++] = *segment;
-  file->size += segment->bytes;
+  file->size += segment->room;
   if (file->owner == NULL)
     twpa__txn_top(txn)->shared_id = file->id;
-  txn->owner->storage_bytes += segment->bytes;
+  txn->owner->storage_bytes += segment->room;
   txn->owner->storage_segments++;
 }
 
@@ -153,7 +153,7 @@ void twpa__segments_drop(twpa_txn *txn)
   twpa_reorder *r = txn->owner;
   for (size_t i = 0; i < txn->nsegments; i++) {
     twpa__file *file = txn->segments[i].file;
-    r->storage_bytes -= txn->segments[i].bytes;
+    r->storage_bytes -= txn->segments[i].room;
     r->storage_segments--;
     if (--file->live_blocks == 0)
       remove_file(r, file);

@@ -56,7 +56,8 @@ typedef struct twpa__segment {
   twpa__file *file;
   uint64_t offset;
   uint64_t first_seq; /* of its first change */
-  size_t bytes;       /* header included */
+  uint32_t bytes;     /* header included */
+  uint32_t room;      /* what it takes up in the file: there may be padding behind it */
 } twpa__segment;
 
 /* One twpa_reorder_new_cid(). */

@@ -202,7 +202,7 @@ START_TEST(damaged_file)
   twpa_reorder *r = make(1);
   ins(r, 10, 0, 100, "a row");
   char path[256];
-  path_of(path, sizeof path, "twpa-0000000000000000.spill");
+  path_of(path, sizeof path, "twpa-0000000000000001.spill");
   struct stat sb;
   ck_assert_int_eq(stat(path, &sb), 0);
   ck_assert_int_eq(truncate(path, sb.st_size - 1), 0);
@@ -218,7 +218,7 @@ static size_t open_descriptors(void)
   return files_in("/proc/self/fd");
 }
 
-/* Spilled subtransactions without number; as subs of one top, and as unknown ones with a file each. */
+/* Spilled subtransactions without number, as subs of one top and as unknown ones; and large ones with a file each. */
 START_TEST(open_files_are_bounded)
 {
   open_spill(8);
@@ -228,11 +228,20 @@ START_TEST(open_files_are_bounded)
   for (twpa_xid sub = 1000; sub < 101000; sub++)
     ck_assert_int_eq(kit_row(r, TWPA_INSERT, sub, 10, lsn++, "s"), TWPA_OK);
   ck_assert_uint_le(open_descriptors(), before + 8);
-  ck_assert_uint_eq(files_in(dir), 1);
+  ck_assert_uint_eq(files_in(dir), 2); /* the shared one that it has filled, and its own */
   ck_assert_uint_eq(kit_stats(r).open_subs, 100000);
   for (twpa_xid top = 200000; top < 201000; top++)
     ck_assert_int_eq(kit_row(r, TWPA_INSERT, top, 0, lsn++, "t"), TWPA_OK);
-  ck_assert_uint_eq(files_in(dir), 1001);
+  ck_assert_uint_eq(files_in(dir), 3);
+  static char row[(256 << 10) + 1];
+  memset(row, 'r', sizeof row - 1);
+  for (twpa_xid xid = 300000; xid < 300040; xid++)
+    ck_assert_int_eq(kit_row(r, TWPA_INSERT, xid, 0, lsn++, row), TWPA_OK);
+  ck_assert_uint_eq(files_in(dir), 43);
+  ck_assert_uint_le(open_descriptors(), before + 8);
+  for (twpa_xid xid = 300000; xid < 300040; xid++)
+    ck_assert_int_eq(kit_commit(r, xid, lsn++, NULL, 0), TWPA_OK);
+  ck_assert_uint_eq(files_in(dir), 3);
   ck_assert_int_eq(kit_commit(r, 10, lsn++, NULL, 0), TWPA_OK);
   twpa_xid subs[1000];
   for (size_t i = 0; i < 1000; i++)
@@ -240,7 +249,7 @@ START_TEST(open_files_are_bounded)
   ck_assert_int_eq(kit_commit(r, 20, lsn++, subs, 1000), TWPA_OK);
   ck_assert_uint_le(open_descriptors(), before + 8);
   kit_check(r);
-  ck_assert_uint_eq(kit_stats(r).delivered_changes, 101000);
+  ck_assert_uint_eq(kit_stats(r).delivered_changes, 101040);
   ck_assert_uint_eq(files_in(dir), 0);
   ck_assert_uint_lt(kit_stats(r).total_bytes, 40 << 20);
   twpa_reorder_free(r);
