@@ -23,17 +23,11 @@ static uint64_t seq_at(const unsigned char *rec)
   return seq;
 }
 
-/* Reading waits for memory unless somebody has asked for it in time: for lines, counted from a record or a chunk. */
-static inline void fetch_ahead(const void *at, size_t from, size_t to)
-{
-  for (size_t i = from; i < to; i++)
-    __builtin_prefetch((const void *)((uintptr_t)at + i * 64), 0);
-}
-
 static void enter_chunk(twpa__source *source, const twpa__chunk *chunk)
 {
   source->chunk = chunk;
-  fetch_ahead(chunk->next, 0, 4);
+  for (size_t i = 0; i < 4; i++)
+    __builtin_prefetch((const void *)((uintptr_t)chunk->next + i * 64), 0);
   source->at = (const unsigned char *)(chunk + 1);
   source->end = source->at + twpa__arena_chunk_used(&source->txn->arena, chunk);
 }
@@ -66,7 +60,7 @@ static void sift_down(twpa__merge_slot *heap, size_t n, size_t i)
   heap[i] = slot;
 }
 
-/* Sources whose first change is the next one of all go into the heap. */
+/* Sources whose first change is the next one of all go into the heap. Then it is known whose turn it is, and how long. */
 static void admit(twpa__merge *merge)
 {
   twpa__merge_slot *heap = merge->heap;
@@ -77,6 +71,12 @@ static void admit(twpa__merge *merge)
       heap[i] = heap[(i - 1) / 2];
     heap[i] = slot;
   }
+  merge->first = merge->nheap > 0 ? heap[0].source : NULL;
+  merge->until = UINT64_MAX;
+  for (size_t i = 1; i < merge->nheap && i < 3; i++)
+    merge->until = heap[i].seq < merge->until ? heap[i].seq : merge->until;
+  if (merge->next < merge->nsources && heap[merge->next].seq < merge->until)
+    merge->until = heap[merge->next].seq;
 }
 
 /* Fills the row of slots. True if it is in order. */
@@ -125,9 +125,9 @@ static void drop_block(twpa__merge *merge, twpa__source *source)
   source->block_cap = 0;
 }
 
-/* Reads the block that the source stands before. */
-static twpa_status load(twpa__merge *merge, twpa__source *source)
+twpa_status twpa__merge_load(twpa__merge *merge)
 {
+  twpa__source *source = merge->first;
   const twpa__segment *segment = &source->txn->segments[source->segment];
   if (source->block_cap < segment->bytes) {
     drop_block(merge, source);
@@ -142,25 +142,6 @@ static twpa_status load(twpa__merge *merge, twpa__source *source)
   source->at = source->block + TWPA__BLOCK_HEADER;
   source->end = source->block + segment->bytes;
   merge->restored_blocks++;
-  return TWPA_OK;
-}
-
-twpa_status twpa__merge_peek(twpa__merge *merge, twpa_change *change, twpa_txn **txn, const twpa__rec **rec)
-{
-  if (merge->nheap == 0)
-    return TWPA_NONE;
-  twpa__source *source = merge->heap[0].source;
-  if (source->at == NULL) {
-    twpa_status st = load(merge, source);
-    if (st != TWPA_OK)
-      return st;
-  }
-  const twpa__rec *head = (const twpa__rec *)(const void *)source->at;
-  if (!twpa__change_read(change, head, (size_t)(source->end - source->at)))
-    return TWPA_E_CORRUPT;
-  change->xid = source->txn->xid;
-  *txn = source->txn;
-  *rec = head;
   return TWPA_OK;
 }
 
@@ -181,18 +162,12 @@ static bool next_run(twpa__merge *merge, twpa__source *source)
   return true;
 }
 
-void twpa__merge_step(twpa__merge *merge)
+void twpa__merge_step_slow(twpa__merge *merge, twpa__source *source)
 {
-  twpa__source *source = merge->heap[0].source;
-  uint32_t size;
-  memcpy(&size, source->at, sizeof size);
-  source->at += size;
-  fetch_ahead(source->at, 4, 7);
-  if (source->at == source->end && !next_run(merge, source)) {
+  if (source->at == source->end && !next_run(merge, source))
     merge->heap[0] = merge->heap[--merge->nheap];
-  } else {
+  else
     merge->heap[0].seq = source->at != NULL ? seq_at(source->at) : source->txn->segments[source->segment].first_seq;
-  }
   if (merge->nheap > 1)
     sift_down(merge->heap, merge->nheap, 0);
   admit(merge);
@@ -203,6 +178,7 @@ void twpa__merge_stop(twpa__merge *merge)
   for (size_t i = 0; i < merge->nsources; i++)
     drop_block(merge, &merge->sources[i]);
   merge->nsources = merge->nheap = merge->next = 0;
+  merge->first = NULL;
 }
 
 void twpa__merge_free(twpa__merge *merge)

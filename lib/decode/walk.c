@@ -50,10 +50,8 @@ static void drop_toast(twpa__walk *walk)
 }
 
 /* The change given out last is done with. */
-static void settle(twpa__walk *walk)
+static inline void settle(twpa__walk *walk)
 {
-  if (!walk->given)
-    return;
   if (walk->last_of_row && walk->toast.values != NULL)
     twpa__toast_reset(&walk->toast);
   walk->given = walk->last_of_row = false;
@@ -61,7 +59,7 @@ static void settle(twpa__walk *walk)
 }
 
 /* The version that comes before the change, or NULL. */
-static twpa__version *version_before(const twpa__walk *walk, const twpa__rec *rec)
+static inline twpa__version *version_before(const twpa__walk *walk, const twpa__rec *rec)
 {
   if (walk->version == NULL || walk->version == walk->top->last)
     return NULL;
@@ -114,31 +112,22 @@ static void abort_spec(twpa__walk *walk)
   drop_toast(walk);
 }
 
-/* The change is for the output; the walk stays at it until the next step. */
-static void give(twpa__walk *walk, twpa_change *item, twpa_txn *txn)
+/* The change is for the output; the walk stays at it until the next step. Rows are inserts, updates and deletes. */
+static inline void give(twpa__walk *walk, const twpa_change *item, twpa_txn *txn)
 {
   walk->given = true;
   walk->txn = txn;
-  if (twpa__kind_is_row(item->kind)) {
+  if (item->kind <= TWPA_DELETE) {
     walk->last_of_row = (item->flags & TWPA_CHANGE_MORE) == 0;
     if (item->kind == TWPA_DELETE && walk->last_of_row)
       walk->toast_dropped += walk->toast.chunks;
   }
 }
 
-twpa_status twpa__walk_step(twpa__walk *walk, twpa_change *item)
+/* A change that is no row which goes out as it is. */
+static twpa_status step_other(twpa__walk *walk, twpa_change *item, twpa_txn *txn, const twpa__rec *rec)
 {
-  settle(walk);
-  twpa_txn *txn;
-  const twpa__rec *rec;
-  twpa_status st = twpa__merge_peek(&walk->merge, item, &txn, &rec);
-  if (st != TWPA_OK)
-    return st;
-  twpa__version *version = version_before(walk, rec);
-  if (version != NULL) {
-    pass_version(walk, version, item);
-    return TWPA_OK;
-  }
+  twpa_status st = TWPA_OK;
   switch (item->kind) {
   case TWPA_TOAST_CHUNK:
     st = twpa__toast_add(&walk->toast, item);
@@ -169,6 +158,27 @@ twpa_status twpa__walk_step(twpa__walk *walk, twpa_change *item)
   walk->lsn = item->lsn;
   *item = (twpa_change){.kind = 0, .lsn = item->lsn, .xid = item->xid, .origin = item->origin};
   twpa__merge_step(&walk->merge);
+  return TWPA_OK;
+}
+
+twpa_status twpa__walk_step(twpa__walk *walk, twpa_change *item)
+{
+  if (walk->given)
+    settle(walk);
+  twpa_txn *txn;
+  const twpa__rec *rec;
+  twpa_status st = twpa__merge_peek(&walk->merge, item, &txn, &rec);
+  if (st != TWPA_OK)
+    return st;
+  twpa__version *version = version_before(walk, rec);
+  if (version != NULL) {
+    pass_version(walk, version, item);
+    return TWPA_OK;
+  }
+  if (item->kind > TWPA_DELETE)
+    return step_other(walk, item, txn, rec);
+  walk->lsn = item->lsn;
+  give(walk, item, txn);
   return TWPA_OK;
 }
 
