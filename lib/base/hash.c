@@ -11,8 +11,19 @@
 #error "xxHash 0.8.0 or newer is needed: the output of XXH3 was not settled before"
 #endif
 
+#define LONG 1024 /* from here on a call more is worth it */
+
 uint64_t twpa__hash64(const void *data, size_t len, uint64_t seed)
 {
+  return XXH3_64bits_withSeed(data, len, seed);
+}
+
+uint64_t twpa__hash64_long(const void *data, size_t len, uint64_t seed)
+{
+#ifdef TWPA__HASH_AVX2
+  if (len >= LONG && __builtin_cpu_supports("avx2"))
+    return twpa__hash64_avx2(data, len, seed);
+#endif
   return XXH3_64bits_withSeed(data, len, seed);
 }
 

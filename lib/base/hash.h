@@ -8,6 +8,14 @@
 /* 64 bits of XXH3 over len bytes. Chain columns by giving the previous hash as the seed. */
 uint64_t twpa__hash64(const void *data, size_t len, uint64_t seed);
 
+/* The same for what may be long: with wider instructions, if the processor has them. */
+uint64_t twpa__hash64_long(const void *data, size_t len, uint64_t seed);
+
+#ifdef TWPA__HASH_AVX2
+/* The same, on processors with AVX2 only. */
+uint64_t twpa__hash64_avx2(const void *data, size_t len, uint64_t seed);
+#endif
+
 /* 128 bits of XXH3: out[0] low, out[1] high. Where equality itself is decided by the hash. */
 void twpa__hash128(uint64_t out[2], const void *data, size_t len, uint64_t seed);
 

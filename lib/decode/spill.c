@@ -33,7 +33,7 @@ static uint64_t checksum_of(const block_header *header, twpa_xid xid, uint64_t f
 {
   uint64_t place[6] = {(uint64_t)header->mark << 32 | header->version, header->bytes, header->first_seq, xid, file,
                        offset};
-  return twpa__hash64(records, header->bytes, twpa__hash64(place, sizeof place, 0));
+  return twpa__hash64_long(records, header->bytes, twpa__hash64(place, sizeof place, 0));
 }
 
 twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *segment, twpa_xid xid, void *block)
