@@ -64,19 +64,37 @@ static void drop_aborted(twpa_txn *top)
 
 TWPA__STATIC_ASSERT(sizeof(twpa__chunk) == TWPA__BLOCK_HEADER, "a chunk is written as a block as it is");
 
-/* Small chunks, which the young arenas have, are gathered into blocks of this size; more would weigh when restored. */
-#define GATHERED ((size_t)16 << 10)
+/*
+ * Chunks that are small, as the first ones of an arena are, are gathered into larger blocks, since a call of the system
+ * takes as long as some kilobytes. When restored, a block is in memory as a whole, one for each subtransaction that has
+ * begun and not ended: so it is no more than a quarter of what is spilled, but for small ones.
+ */
+#define GATHERED_LEAST ((size_t)16 << 10)
+#define GATHERED_MOST TWPA__ARENA_CHUNK_MAX
+
+static size_t gathered_size(const twpa__arena *arena)
+{
+  size_t size = GATHERED_LEAST;
+  while (size < GATHERED_MOST && size * 8 <= twpa__arena_used(arena))
+    size *= 2;
+  return size;
+}
+
+typedef struct gathering {
+  unsigned char *block; /* NULL: nothing is gathered */
+  size_t cap;
+} gathering;
 
 /* Copies the chunks at the front together that fit into one block; tells where the rest begins. The size of the block. */
-static size_t gather(const twpa__arena *arena, unsigned char *block, const twpa__chunk **rest)
+static size_t gather(const twpa__arena *arena, const gathering *to, const twpa__chunk **rest)
 {
   size_t size = TWPA__BLOCK_HEADER;
   const twpa__chunk *chunk = arena->first;
   for (; chunk != NULL; chunk = chunk->next) {
     size_t used = twpa__arena_chunk_used(arena, chunk);
-    if (used > GATHERED - size)
+    if (used > to->cap - size)
       break;
-    memcpy(block + size, chunk + 1, used);
+    memcpy(to->block + size, chunk + 1, used);
     size += used;
   }
   *rest = chunk;
@@ -84,7 +102,7 @@ static size_t gather(const twpa__arena *arena, unsigned char *block, const twpa_
 }
 
 /* A block of the first chunk, or of several if there is room to gather them. */
-static twpa_status spill_block(twpa_txn *txn, twpa__file *file, unsigned char *room)
+static twpa_status spill_block(twpa_txn *txn, twpa__file *file, const gathering *room)
 {
   twpa_reorder *r = txn->owner;
   twpa__arena *arena = &txn->arena;
@@ -92,10 +110,10 @@ static twpa_status spill_block(twpa_txn *txn, twpa__file *file, unsigned char *r
   const twpa__chunk *rest = chunk->next;
   void *block = chunk;
   size_t size = TWPA__BLOCK_HEADER + twpa__arena_chunk_used(arena, chunk), cap = sizeof *chunk + chunk->cap;
-  if (room != NULL && rest != NULL && size + twpa__arena_chunk_used(arena, rest) <= GATHERED) {
+  if (room->block != NULL && rest != NULL && size + twpa__arena_chunk_used(arena, rest) <= room->cap) {
     size = gather(arena, room, &rest);
-    block = room;
-    cap = GATHERED;
+    block = room->block;
+    cap = room->cap;
   }
   twpa__segment segment;
   twpa_status st = twpa__segments_reserve(txn, file);
@@ -145,11 +163,13 @@ static twpa_status spill(twpa_txn *txn)
   if (file == NULL)
     return TWPA_E_NOMEM;
   /* No memory for it is no reason to fail. */
-  unsigned char *room = txn->arena.first != txn->arena.last ? twpa__alloc(&r->mem, GATHERED) : NULL;
+  gathering room = {NULL, gathered_size(&txn->arena)};
+  if (txn->arena.first != txn->arena.last)
+    room.block = twpa__alloc(&r->mem, room.cap);
   twpa_status st = TWPA_OK;
   while (st == TWPA_OK && txn->arena.first != NULL)
-    st = spill_block(txn, file, room);
-  twpa__release(&r->mem, room, GATHERED);
+    st = spill_block(txn, file, &room);
+  twpa__release(&r->mem, room.block, room.cap);
   uint64_t left = st == TWPA_OK ? 0 : count_records(&txn->arena);
   txn->nstored += txn->nmem - left;
   txn->nmem = left;
