@@ -64,7 +64,8 @@ static void settle(bool forget)
 
 typedef struct plain_file {
   int fd;
-  unsigned char *bytes; /* to be written, all of them different memory, as what is queued is; records, none across blocks */
+  unsigned char *bytes;   /* what is to be written: records, none across blocks */
+  unsigned char **queued; /* a copy, block by block in memory of its own, as what the library has queued is */
   unsigned char *block; /* to be read into, again and again, as a block is restored */
   char path[240];
   bool device;
@@ -97,41 +98,61 @@ static void plain_consumer(void *arg, const void *row, size_t len)
   f->sum += first ^ last;
 }
 
-static void plain_open(void *arg, size_t n)
+static size_t block_len(size_t n, size_t at)
+{
+  return n - at < BLOCK ? n - at : BLOCK;
+}
+
+static void plain_queue(void *arg, size_t n)
 {
   plain_file *f = arg;
-  (void)n;
-  snprintf(f->path, sizeof f->path, "%s/plain", directory);
-  f->fd = open(f->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-  must(f->fd >= 0, f->path);
+  for (size_t at = 0; at < n; at += BLOCK) {
+    f->queued[at / BLOCK] = malloc(BLOCK);
+    must(f->queued[at / BLOCK] != NULL, "memory");
+    memcpy(f->queued[at / BLOCK], f->bytes + at, block_len(n, at));
+  }
+}
+
+static void plain_drop(plain_file *f, size_t n)
+{
+  for (size_t at = 0; at < n; at += BLOCK)
+    free(f->queued[at / BLOCK]);
 }
 
 static void plain_write(void *arg, size_t n)
 {
   plain_file *f = arg;
-  plain_open(arg, n);
+  snprintf(f->path, sizeof f->path, "%s/plain", directory);
+  f->fd = open(f->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  must(f->fd >= 0, f->path);
   for (size_t at = 0; at < n; at += BLOCK) {
-    size_t len = n - at < BLOCK ? n - at : BLOCK;
-    must(pwrite(f->fd, f->bytes + at, len, (off_t)at) == (ssize_t)len, "write");
+    size_t len = block_len(n, at);
+    must(pwrite(f->fd, f->queued[at / BLOCK], len, (off_t)at) == (ssize_t)len, "write");
   }
   if (f->device)
     settle(false);
 }
 
-static void plain_open_full(void *arg, size_t n)
+static void plain_queue_and_write(void *arg, size_t n)
 {
-  const plain_file *f = arg;
-  plain_write(arg, n);
+  plain_file *f = arg;
+  plain_queue(f, n);
+  plain_write(f, n);
+  plain_drop(f, n);
   if (f->device)
     settle(true);
 }
 
-static void plain_remove(void *arg, size_t n)
+static void plain_remove(plain_file *f)
 {
-  plain_file *f = arg;
-  (void)n;
   close(f->fd);
   unlink(f->path);
+}
+
+static void plain_remove_and_drop(void *arg, size_t n)
+{
+  plain_remove(arg);
+  plain_drop(arg, n);
 }
 
 static void plain_give(plain_file *f, size_t len)
@@ -149,12 +170,12 @@ static void plain_give(plain_file *f, size_t len)
 static void read_blocks(plain_file *f, size_t n, bool give)
 {
   for (size_t at = 0; at < n; at += BLOCK) {
-    size_t len = n - at < BLOCK ? n - at : BLOCK;
+    size_t len = block_len(n, at);
     must(pread(f->fd, f->block, len, (off_t)at) == (ssize_t)len, "read");
     if (give)
       plain_give(f, len);
   }
-  plain_remove(f, n);
+  plain_remove(f);
 }
 
 static void plain_read(void *arg, size_t n)
@@ -266,7 +287,8 @@ static void compare_spill(plain_file *plain, spilling *ours, const char *what, s
 {
   char title[120];
   snprintf(title, sizeof title, "spill to the %s", what);
-  bench_case cases[] = {{.name = "plain write", .run = plain_write, .finish = plain_remove, .arg = plain},
+  bench_case cases[] = {{.name = "plain write", .prepare = plain_queue, .run = plain_write, .finish = plain_remove_and_drop,
+                         .arg = plain},
                         {.name = "library", .prepare = fill, .run = spill, .finish = drop, .arg = ours}};
   if (!bench_compare(title, "byte", cases, 2, n))
     return;
@@ -280,8 +302,8 @@ static void compare_restore(plain_file *plain, spilling *ours, const char *what,
   char title[120];
   snprintf(title, sizeof title, "restore from the %s", what);
   bench_case cases[] = {
-    {.name = "plain read", .prepare = plain_open_full, .run = plain_read, .arg = plain},
-    {.name = "plain read, rows", .prepare = plain_open_full, .run = plain_read_rows, .arg = plain},
+    {.name = "plain read", .prepare = plain_queue_and_write, .run = plain_read, .arg = plain},
+    {.name = "plain read, rows", .prepare = plain_queue_and_write, .run = plain_read_rows, .arg = plain},
     {.name = "commit from storage", .prepare = fill_and_spill, .run = commit_all, .finish = drop, .arg = ours},
     {.name = "commit from memory", .prepare = fill, .run = commit_all, .finish = drop, .arg = ours}};
   if (!bench_compare(title, "byte", cases, 4, n))
@@ -294,8 +316,9 @@ static void compare_restore(plain_file *plain, spilling *ours, const char *what,
 static void compare(size_t txns, size_t row, bool device, bool budget)
 {
   size_t n = bench_size((size_t)(device ? 32 : 8) << 20, (size_t)1 << 20);
-  plain_file plain = {.bytes = malloc(n), .block = malloc(BLOCK), .device = device, .consumer = plain_consumer};
-  must(plain.bytes != NULL && plain.block != NULL, "memory");
+  plain_file plain = {.bytes = malloc(n), .queued = malloc((n / BLOCK + 1) * sizeof *plain.queued),
+                      .block = malloc(BLOCK), .device = device, .consumer = plain_consumer};
+  must(plain.bytes != NULL && plain.queued != NULL && plain.block != NULL, "memory");
   plain_fill(&plain, n, row);
   spilling ours = {.txns = txns, .row = row, .device = device};
   char what[80];
@@ -303,6 +326,7 @@ static void compare(size_t txns, size_t row, bool device, bool budget)
   compare_spill(&plain, &ours, what, n, budget);
   compare_restore(&plain, &ours, what, n, budget);
   free(plain.bytes);
+  free(plain.queued);
   free(plain.block);
 }
 

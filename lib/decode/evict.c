@@ -70,7 +70,7 @@ TWPA__STATIC_ASSERT(sizeof(twpa__chunk) == TWPA__BLOCK_HEADER, "a chunk is writt
  * begun and not ended: so it is no more than a quarter of what is spilled, but for small ones.
  */
 #define GATHERED_LEAST ((size_t)16 << 10)
-#define GATHERED_MOST TWPA__ARENA_CHUNK_MAX
+#define GATHERED_MOST TWPA__BLOCK_BOUNDARY
 
 static size_t gathered_size(const twpa__arena *arena)
 {
@@ -85,20 +85,48 @@ typedef struct gathering {
   size_t cap;
 } gathering;
 
+/* Room for one block, of a large transaction up to the next boundary, so that those that follow lie well. */
+static size_t gathering_room(const gathering *to, const twpa__file *file)
+{
+  return to->cap == TWPA__BLOCK_BOUNDARY ? to->cap - (size_t)(file->size % to->cap) : to->cap;
+}
+
 /* Copies the chunks at the front together that fit into one block; tells where the rest begins. The size of the block. */
-static size_t gather(const twpa__arena *arena, const gathering *to, const twpa__chunk **rest)
+static size_t gather(const twpa__arena *arena, unsigned char *block, size_t cap, const twpa__chunk **rest)
 {
   size_t size = TWPA__BLOCK_HEADER;
   const twpa__chunk *chunk = arena->first;
   for (; chunk != NULL; chunk = chunk->next) {
     size_t used = twpa__arena_chunk_used(arena, chunk);
-    if (used > to->cap - size)
+    if (used > cap - size)
       break;
-    memcpy(to->block + size, chunk + 1, used);
+    memcpy(block + size, chunk + 1, used);
     size += used;
   }
   *rest = chunk;
   return size;
+}
+
+/* Here the small chunks of a large transaction end, and full ones follow, which shall begin at a boundary. */
+static bool ends_small_ones(const gathering *room, const twpa__chunk *chunk, const twpa__chunk *rest)
+{
+  const size_t full = TWPA__BLOCK_BOUNDARY - sizeof *chunk;
+  return room->cap == TWPA__BLOCK_BOUNDARY && chunk->cap < full && rest != NULL && rest->cap >= full;
+}
+
+/* The block that is to be written next, and where the rest begins. */
+static twpa__block next_block(const twpa__arena *arena, const twpa__file *file, const gathering *room,
+                              const twpa__chunk **rest)
+{
+  twpa__chunk *chunk = arena->first;
+  size_t size = TWPA__BLOCK_HEADER + twpa__arena_chunk_used(arena, chunk), most = gathering_room(room, file);
+  *rest = chunk->next;
+  bool more = chunk->next != NULL && size + twpa__arena_chunk_used(arena, chunk->next) <= most;
+  if (room->block == NULL || size > most || !(more || ends_small_ones(room, chunk, chunk->next)))
+    return (twpa__block){.at = chunk, .bytes = size, .cap = sizeof *chunk + chunk->cap};
+  size = gather(arena, room->block, most, rest);
+  size_t padding = ends_small_ones(room, chunk, *rest) ? most - size : 0;
+  return (twpa__block){.at = room->block, .bytes = size, .cap = most, .padding = padding};
 }
 
 /* A block of the first chunk, or of several if there is room to gather them. */
@@ -107,20 +135,14 @@ static twpa_status spill_block(twpa_txn *txn, twpa__file *file, const gathering 
   twpa_reorder *r = txn->owner;
   twpa__arena *arena = &txn->arena;
   twpa__chunk *chunk = arena->first;
-  const twpa__chunk *rest = chunk->next;
-  void *block = chunk;
-  size_t size = TWPA__BLOCK_HEADER + twpa__arena_chunk_used(arena, chunk), cap = sizeof *chunk + chunk->cap;
-  if (room->block != NULL && rest != NULL && size + twpa__arena_chunk_used(arena, rest) <= room->cap) {
-    size = gather(arena, room, &rest);
-    block = room->block;
-    cap = room->cap;
-  }
+  const twpa__chunk *rest;
+  twpa__block block = next_block(arena, file, room, &rest);
   twpa__segment segment;
   twpa_status st = twpa__segments_reserve(txn, file);
   if (st != TWPA_OK)
     return st;
   twpa__chunk header = *chunk; /* its place is lent to that of the block */
-  st = twpa__block_write(r->storage, &segment, file, txn->xid, block, size, cap);
+  st = twpa__block_write(r->storage, &segment, file, txn->xid, &block);
   *chunk = header;
   if (st != TWPA_OK) {
     twpa__segments_unreserve(file);

@@ -118,25 +118,34 @@ twpa_status twpa__merge_start(twpa__merge *merge, twpa_txn *top)
   return TWPA_OK;
 }
 
+/* Systems copy faster to where a cache line begins. */
+#define LINE ((size_t)64)
+
 static void drop_block(twpa__merge *merge, twpa__source *source)
 {
-  twpa__release(merge->mem, source->block, source->block_cap);
-  source->block = NULL;
+  twpa__release(merge->mem, source->room, source->block_cap + LINE);
+  source->room = source->block = NULL;
   source->block_cap = 0;
+}
+
+static twpa_status make_block(twpa__merge *merge, twpa__source *source, size_t bytes)
+{
+  drop_block(merge, source);
+  source->room = twpa__alloc(merge->mem, bytes + LINE);
+  if (source->room == NULL)
+    return TWPA_E_NOMEM;
+  source->block = (unsigned char *)source->room + (-(uintptr_t)source->room & (LINE - 1));
+  source->block_cap = bytes;
+  return TWPA_OK;
 }
 
 twpa_status twpa__merge_load(twpa__merge *merge)
 {
   twpa__source *source = merge->first;
   const twpa__segment *segment = &source->txn->segments[source->segment];
-  if (source->block_cap < segment->bytes) {
-    drop_block(merge, source);
-    source->block = twpa__alloc(merge->mem, segment->bytes);
-    if (source->block == NULL)
-      return TWPA_E_NOMEM;
-    source->block_cap = segment->bytes;
-  }
-  twpa_status st = twpa__block_read(merge->storage, segment, source->txn->xid, source->block);
+  twpa_status st = source->block_cap < segment->bytes ? make_block(merge, source, segment->bytes) : TWPA_OK;
+  if (st == TWPA_OK)
+    st = twpa__block_read(merge->storage, segment, source->txn->xid, source->block);
   if (st != TWPA_OK)
     return st;
   source->at = source->block + TWPA__BLOCK_HEADER;

@@ -21,7 +21,8 @@ typedef struct twpa__source {
   const unsigned char *at, *end; /* the next change and the end of its run; NULL: its block is not read yet */
   const twpa__chunk *chunk;      /* the run is in this chunk of the arena */
   size_t segment;                /* or in this segment */
-  unsigned char *block;          /* which is here */
+  unsigned char *block;          /* which is here: */
+  void *room;                    /* in this memory */
   size_t block_cap;
 } twpa__source;
 

@@ -53,27 +53,37 @@ twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *s
   return TWPA_OK;
 }
 
-/* Zeroes for the rest of a page, unless that is more than an eighth. The size of the block with them. */
-static size_t pad(unsigned char *block, size_t bytes, size_t cap, uint64_t offset)
+/* Adds zeroes up to the next boundary, if they are not more than `most`. The size of the block with them, or 0. */
+static size_t pad_to(size_t boundary, size_t most, const twpa__block *block, uint64_t offset)
 {
-  size_t padding = (size_t)(-(offset + bytes) % PAGE);
-  if (padding > bytes / 8 || padding > cap - bytes)
-    return bytes;
-  memset(block + bytes, 0, padding);
-  return bytes + padding;
+  size_t padding = (size_t)(-(offset + block->bytes) % boundary);
+  if (padding > most || padding > block->cap - block->bytes)
+    return 0;
+  memset((unsigned char *)block->at + block->bytes, 0, padding);
+  return block->bytes + padding;
+}
+
+static size_t pad(const twpa__block *block, uint64_t offset)
+{
+  size_t third = block->bytes / 3;
+  size_t size = pad_to(TWPA__BLOCK_BOUNDARY, block->padding > third ? block->padding : third, block, offset);
+  if (size == 0)
+    size = pad_to(PAGE, block->bytes / 8, block, offset);
+  return size != 0 ? size : block->bytes;
 }
 
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
-                              void *block, size_t bytes, size_t cap)
+                              const twpa__block *block)
 {
-  const unsigned char *records = (const unsigned char *)block + TWPA__BLOCK_HEADER;
-  TWPA__ASSERT(bytes > TWPA__BLOCK_HEADER && bytes <= cap && bytes <= UINT32_MAX - PAGE);
+  const unsigned char *records = (const unsigned char *)block->at + TWPA__BLOCK_HEADER;
+  size_t bytes = block->bytes;
+  TWPA__ASSERT(bytes > TWPA__BLOCK_HEADER && bytes <= block->cap && bytes <= UINT32_MAX - TWPA__BLOCK_BOUNDARY);
   block_header header = {.mark = MARK, .version = VERSION, .bytes = bytes - TWPA__BLOCK_HEADER};
   memcpy(&header.first_seq, records + offsetof(twpa__rec, seq), sizeof header.first_seq);
   header.checksum = checksum_of(&header, xid, file->id, file->size, records);
-  memcpy(block, &header, sizeof header);
-  size_t room = pad(block, bytes, cap, file->size);
-  twpa_status st = twpa__storage_status(storage->write(storage->user, file->id, file->size, block, room));
+  memcpy(block->at, &header, sizeof header);
+  size_t room = pad(block, file->size);
+  twpa_status st = twpa__storage_status(storage->write(storage->user, file->id, file->size, block->at, room));
   if (st != TWPA_OK)
     return st;
   *segment = (twpa__segment){.file = file, .offset = file->size, .first_seq = header.first_seq,

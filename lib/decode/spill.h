@@ -4,8 +4,9 @@
  * a checksum over these, the records, the transaction id and the place of the block, so that a block that was damaged, cut
  * short, or read from the wrong place is found out.
  *
- * Blocks end at page boundaries of the file where that costs little: a chunk that is full is nearly so long, and systems
- * take half as long again for writing what begins in the middle of a page.
+ * Blocks end at multiples of 64 KB of the file where that costs little, or at least at the end of a page: a full chunk
+ * is nearly so long, and systems take half as long again for writing what begins in the middle of a page, and as
+ * much for writing and reading what does not fill large pieces of their cache.
  *
  * Which file (store.c): making and removing a file takes as long as writing 100 KB, so small transactions share files. A
  * transaction with much to spill has a file of its own, and so has a subtransaction: its space is given back when it
@@ -30,6 +31,7 @@
 #include <twpa/storage.h>
 
 #define TWPA__BLOCK_HEADER ((size_t)32)
+#define TWPA__BLOCK_BOUNDARY ((size_t)64 << 10)
 
 /* What a storage hook's result becomes. */
 twpa_status twpa__storage_status(int result);
@@ -37,11 +39,16 @@ twpa_status twpa__storage_status(int result);
 /* Reads and checks a block of `xid` into `block`, which has room for segment->bytes. */
 twpa_status twpa__block_read(const twpa_storage *storage, const twpa__segment *segment, twpa_xid xid, void *block);
 
-/*
- * Writes a block of `xid` at the end of the file; *segment describes it. In `block` are `bytes` bytes: room for the header,
- * which is filled in, and the records, at least one. Padding may be added behind them, up to `cap` bytes in all.
- */
+/* A block to be written. */
+typedef struct twpa__block {
+  void *at;       /* room for the header, which is filled in, and the records, at least one */
+  size_t bytes;   /* of both */
+  size_t cap;     /* so much room there is, for padding */
+  size_t padding; /* so much of it may be added to come to a boundary; or what is little against the block */
+} twpa__block;
+
+/* Writes a block of `xid` at the end of the file; *segment describes it. */
 twpa_status twpa__block_write(const twpa_storage *storage, twpa__segment *segment, twpa__file *file, twpa_xid xid,
-                              void *block, size_t bytes, size_t cap);
+                              const twpa__block *block);
 
 #endif

@@ -170,6 +170,41 @@ START_TEST(kinship_after_spilling)
 }
 END_TEST
 
+/* --- blocks --- */
+
+/* Those of a large transaction lie at the boundaries of large pages, whatever the size of the rows, with little waste. */
+START_TEST(blocks_lie_well)
+{
+  const size_t boundary = 65536, lens[] = {50, 100, 333, 1000, 3000, 7000};
+  for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+    k.keep_log = false;
+    r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
+    twpa_lsn lsn = 100;
+    uint64_t held = 0;
+    for (int round = 0; round < 3; round++) {
+      size_t rows = 2500000 / (lens[i] + 40);
+      for (size_t n = 0; n < rows; n++)
+        big_row(10, 0, lsn, lens[i]);
+      held += rows * (40 + (lens[i] + 7) / 8 * 8);
+      lsn++;
+      spill_all();
+    }
+    const twpa_txn *txn = twpa_reorder_find(r, 10);
+    size_t well = 0;
+    for (size_t n = 0; n < txn->nsegments; n++) {
+      well += txn->segments[n].offset % boundary == 0;
+      ck_assert_uint_le(txn->segments[n].bytes, boundary);
+    }
+    ck_assert_uint_ge(well * 10, txn->nsegments * 8);
+    ck_assert_uint_le(kit_stats(r).storage_bytes, held + held / 10);
+    ck_assert_int_eq(kit_commit(r, 10, lsn, NULL, 0), TWPA_OK);
+    ck_assert_uint_eq(kit_stats(r).delivered_changes, 3 * (2500000 / (lens[i] + 40)));
+    fixture_again();
+  }
+  r = fixture_make(1, false, false);
+}
+END_TEST
+
 /* --- failures --- */
 
 /* A write stops half-way; another transaction writes at that place; both come out whole. */
@@ -325,6 +360,7 @@ static Suite *suite(void)
   tcase_add_test(t, a_long_one_keeps_one_shared_file);
   tcase_add_test(t, large_ones_have_their_own);
   tcase_add_test(t, kinship_after_spilling);
+  tcase_add_test(t, blocks_lie_well);
   tcase_add_test(t, a_write_that_failed_is_written_over);
   tcase_add_test(t, nothing_is_left_of_a_failed_write);
   tcase_add_test(t, every_call_fails_once);
