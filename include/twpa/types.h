@@ -108,7 +108,9 @@ typedef struct twpa_bytes {
 } twpa_bytes;
 
 /**
- * Where an object takes its memory from. Copied by the object; NULL in its place means the C library's allocator.
+ * Where an object takes its memory from. Copied by the object; NULL in its place means the C library's allocator, but on
+ * Linux for blocks from 2 MiB on (tables, mostly): they are mapped for themselves, in huge pages where the system has them
+ * ("madvise" or "always" in /sys/kernel/mm/transparent_hugepage/enabled), and become resident as they are written.
  * Addresses must be aligned for every C type. Sizes are exact: what is given back has the size it was asked for.
  * The functions may be called by whatever thread uses the object, and call nothing of the library themselves.
  */

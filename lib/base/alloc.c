@@ -1,37 +1,49 @@
-/* The allocator of one object: hooks of the host or the C library, counted. */
+/* The allocator of one object: hooks of the host or the default, counted. */
 #include "base/alloc.h"
 
 #include "base/assert.h"
+#include "base/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void *libc_alloc(void *user, size_t size)
+/* --- the default: malloc, and pages of the system for what is large ---------------------------------------------- */
+
+static void *default_alloc(void *user, size_t size)
 {
   (void)user;
-  return malloc(size);
+  return twpa__pages_are_for(size) ? twpa__pages_map(size) : malloc(size);
 }
 
-static void *libc_resize(void *user, void *p, size_t old_size, size_t new_size)
+static void default_release(void *user, void *p, size_t size)
 {
   (void)user;
-  (void)old_size;
-  return realloc(p, new_size);
+  if (twpa__pages_are_for(size))
+    twpa__pages_unmap(p, size);
+  else
+    free(p);
 }
 
-static void libc_release(void *user, void *p, size_t size)
+static void *default_resize(void *user, void *p, size_t old_size, size_t new_size)
 {
-  (void)user;
-  (void)size;
-  free(p);
+  if (!twpa__pages_are_for(old_size) && !twpa__pages_are_for(new_size))
+    return realloc(p, new_size);
+  void *q = default_alloc(user, new_size);
+  if (q == NULL)
+    return NULL;
+  memcpy(q, p, old_size < new_size ? old_size : new_size);
+  default_release(user, p, old_size);
+  return q;
 }
+
+/* --- counting ---------------------------------------------------------------------------------------------------- */
 
 twpa_status twpa__mem_init(twpa__mem *mem, const twpa_allocator *hooks)
 {
-  static const twpa_allocator libc = {NULL, libc_alloc, libc_resize, libc_release};
+  static const twpa_allocator by_default = {NULL, default_alloc, default_resize, default_release};
   if (hooks != NULL && (hooks->alloc == NULL || hooks->resize == NULL || hooks->release == NULL))
     return TWPA_E_INVAL;
-  mem->hooks = hooks != NULL ? *hooks : libc;
+  mem->hooks = hooks != NULL ? *hooks : by_default;
   mem->live_bytes = 0;
   return TWPA_OK;
 }
@@ -48,7 +60,8 @@ void *twpa__alloc(twpa__mem *mem, size_t size)
 void *twpa__zalloc(twpa__mem *mem, size_t size)
 {
   void *p = twpa__alloc(mem, size);
-  if (p != NULL)
+  bool fresh = mem->hooks.alloc == default_alloc && twpa__pages_are_for(size); /* zeroed, and not there until written */
+  if (p != NULL && !fresh)
     memset(p, 0, size);
   return p;
 }

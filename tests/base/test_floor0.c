@@ -1,5 +1,6 @@
 /* Floor 0: transaction ids, statuses, version, allocator, sized structs. */
 #include "base/alloc.h"
+#include "base/pages.h"
 #include "base/sized.h"
 #include "support/faultmem.h"
 #include "support/runner.h"
@@ -156,6 +157,96 @@ START_TEST(hooks_must_be_complete)
 }
 END_TEST
 
+static void fill(unsigned char *p, size_t from, size_t to)
+{
+  for (size_t i = from; i < to; i++)
+    p[i] = (unsigned char)(i * 31 + (i >> 8));
+}
+
+static void check_filled(const unsigned char *p, size_t to)
+{
+  size_t bad = 0;
+  for (size_t i = 0; i < to; i++)
+    bad += p[i] != (unsigned char)(i * 31 + (i >> 8));
+  ck_assert_uint_eq(bad, 0);
+}
+
+/* Across the border between malloc and pages of the system, up and down, odd sizes and whole pages. */
+START_TEST(large_blocks_keep_their_bytes)
+{
+  static const size_t sizes[] = {1,
+                                 TWPA__PAGES_MIN - 1,
+                                 TWPA__PAGES_MIN,
+                                 TWPA__PAGES_MIN + 1,
+                                 3 * TWPA__PAGES_MIN + TWPA__PAGES_UNIT,
+                                 TWPA__PAGES_MIN + TWPA__PAGES_UNIT - 1,
+                                 100};
+  const size_t n = sizeof sizes / sizeof *sizes;
+  twpa__mem mem;
+  ck_assert_int_eq(twpa__mem_init(&mem, NULL), TWPA_OK);
+  for (size_t i = 0; i < n; i++) {
+    unsigned char *p = twpa__alloc(&mem, sizes[i]);
+    ck_assert_ptr_nonnull(p);
+    fill(p, 0, sizes[i]);
+    for (size_t k = 0, old = sizes[i]; k < n; k++) {
+      p = twpa__resize(&mem, p, old, sizes[k]);
+      ck_assert_ptr_nonnull(p);
+      ck_assert_uint_eq(mem.live_bytes, sizes[k]);
+      check_filled(p, old < sizes[k] ? old : sizes[k]);
+      fill(p, old < sizes[k] ? old : sizes[k], sizes[k]);
+      old = sizes[k];
+    }
+    twpa__release(&mem, p, sizes[n - 1]);
+    ck_assert_uint_eq(mem.live_bytes, 0);
+  }
+}
+END_TEST
+
+START_TEST(large_blocks_are_zeroed_and_aligned)
+{
+  twpa__mem mem;
+  void *blocks[8];
+  size_t size = TWPA__PAGES_MIN + 64;
+  ck_assert_int_eq(twpa__mem_init(&mem, NULL), TWPA_OK);
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < 8; i++) {
+      unsigned char *p = blocks[i] = twpa__zalloc(&mem, size);
+      ck_assert_ptr_nonnull(p);
+      size_t bad = 0;
+      for (size_t k = 0; k < size; k++)
+        bad += p[k] != 0;
+      ck_assert_uint_eq(bad, 0);
+      if (twpa__pages_are_for(size))
+        ck_assert_uint_eq((uintptr_t)p % TWPA__PAGES_MIN, 0);
+      memset(p, 0xEE, size);
+    }
+    for (int i = 0; i < 8; i++)
+      twpa__release(&mem, blocks[i], size);
+  }
+}
+END_TEST
+
+/* No system has this much; nothing is lost by asking. (A sanitizer's malloc ends the program instead.) */
+START_TEST(large_blocks_can_be_refused)
+{
+  twpa__mem mem;
+  if (!twpa__pages_are_for(SIZE_MAX))
+    return;
+  ck_assert_int_eq(twpa__mem_init(&mem, NULL), TWPA_OK);
+  unsigned char *p = twpa__alloc(&mem, TWPA__PAGES_MIN);
+  fill(p, 0, TWPA__PAGES_MIN);
+  static const size_t sizes[] = {SIZE_MAX, SIZE_MAX / 2 + 2, SIZE_MAX / 2, SIZE_MAX / 4 * 3};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    ck_assert_ptr_null(twpa__alloc(&mem, sizes[i]));
+    ck_assert_ptr_null(twpa__zalloc(&mem, sizes[i]));
+    ck_assert_ptr_null(twpa__resize(&mem, p, TWPA__PAGES_MIN, sizes[i]));
+  }
+  check_filled(p, TWPA__PAGES_MIN);
+  ck_assert_uint_eq(mem.live_bytes, TWPA__PAGES_MIN);
+  twpa__release(&mem, p, TWPA__PAGES_MIN);
+}
+END_TEST
+
 START_TEST(array_sizes_do_not_wrap)
 {
   size_t out;
@@ -252,6 +343,9 @@ int main(void)
   t = tcase_create("memory");
   tcase_add_test(t, memory_is_counted);
   tcase_add_test(t, memory_that_is_refused_changes_nothing);
+  tcase_add_test(t, large_blocks_keep_their_bytes);
+  tcase_add_test(t, large_blocks_are_zeroed_and_aligned);
+  tcase_add_test(t, large_blocks_can_be_refused);
   tcase_add_test(t, hooks_must_be_complete);
   tcase_add_test(t, array_sizes_do_not_wrap);
   tcase_add_test(t, sums_of_sizes_do_not_wrap);
