@@ -13,7 +13,7 @@ typedef struct twpa__mem {
   size_t live_bytes; /* handed out, not given back */
 } twpa__mem;
 
-/* Copies the hooks; NULL means the default: the C library, and pages.h for large blocks. TWPA_E_INVAL if a function is missing. */
+/* Copies the hooks; NULL means the C library, and pages.h for large blocks. TWPA_E_INVAL if a function is missing. */
 twpa_status twpa__mem_init(twpa__mem *mem, const twpa_allocator *hooks);
 
 /* NULL if there is no memory. A size of 0 is an error of the caller. */

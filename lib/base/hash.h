@@ -33,6 +33,17 @@ static inline uint64_t twpa__mix64(uint64_t x)
   return x;
 }
 
+/* What it was before. */
+static inline uint64_t twpa__unmix64(uint64_t x)
+{
+  x ^= x >> 32;
+  x *= UINT64_C(0xCFEE444D8B59A89B);
+  x ^= x >> 32;
+  x *= UINT64_C(0xCFEE444D8B59A89B);
+  x ^= x >> 32;
+  return x;
+}
+
 /*
  * A step of a chain for a number, at a fraction of the price of twpa__hash64 over its bytes; the hash so far is the seed.
  * Bijective in v: chains that differ in their last number only never collide.

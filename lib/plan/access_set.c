@@ -176,19 +176,32 @@ twpa_status twpa_access_set_truncate(twpa_access_set *set, twpa_relation *const 
   return st;
 }
 
+/* A few keys are compared one by one, and there is room for them: what most transactions need. False if not so. */
+static inline bool add_raw(twpa__accesses *a, uint64_t hash, uint32_t bits)
+{
+  if (a->nacc >= TWPA__LINEAR || a->nacc >= a->acc_cap)
+    return false;
+  for (size_t i = 0; i < a->nacc; i++)
+    if (a->acc[i].key == hash)
+      return false;
+  a->acc[a->nacc++] = (twpa__access){hash, bits, 0};
+  a->nraw++;
+  return true;
+}
+
 twpa_status twpa_access_set_access(twpa_access_set *set, twpa_key key, uint32_t mode)
 {
-  if (set == NULL)
+  if (set == NULL || mode < TWPA_MODE_READ || mode > TWPA_MODE_EXCLUSIVE)
     return TWPA_E_INVAL;
-  bool exclusive = mode == TWPA_MODE_EXCLUSIVE;
-  if (!exclusive && (mode < TWPA_MODE_READ || mode > TWPA_MODE_WRITE))
-    return TWPA_E_INVAL;
+  const uint32_t raw = TWPA__ACC_RAW | TWPA__ACC_NO_EARLY | TWPA_KIND_UK << TWPA__ACC_KIND_SHIFT;
+  const uint32_t bits = mode == TWPA_MODE_EXCLUSIVE ? raw | TWPA_MODE_WRITE : raw | TWPA__ACC_WIDE | mode;
+  const uint64_t hash = twpa__raw_hash(key);
+  if (add_raw(&set->acc, hash, bits))
+    return TWPA_OK;
   twpa_status st = twpa__accesses_reserve(&set->acc, 1, 0);
-  if (st != TWPA_OK)
-    return st;
-  const uint32_t bits = TWPA__ACC_RAW | TWPA__ACC_NO_EARLY | TWPA_KIND_UK << TWPA__ACC_KIND_SHIFT;
-  twpa__accesses_key(&set->acc, 0, key, exclusive ? bits | TWPA_MODE_WRITE : bits | TWPA__ACC_WIDE | mode);
-  return TWPA_OK;
+  if (st == TWPA_OK)
+    twpa__accesses_key(&set->acc, 0, hash, bits);
+  return st;
 }
 
 twpa_status twpa_access_set_touch(twpa_access_set *set, twpa_relation *relation)

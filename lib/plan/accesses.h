@@ -12,6 +12,7 @@
 #define TWPA_PLAN_ACCESSES_H
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "plan/relation.h"
 
 #include <twpa/plan.h>
@@ -26,10 +27,23 @@
 #define TWPA__ACC_KIND_SHIFT 8
 
 typedef struct twpa__access {
-  uint64_t key;
+  uint64_t key;  /* its hash; of a raw key: what twpa__raw_hash makes of it */
   uint32_t bits;
   uint32_t idx; /* position in idxs; of no meaning for a raw key */
 } twpa__access;
+
+/* Keys of the host's own are any numbers: mixed, and got back for those who ask. */
+#define TWPA__RAW_STEP UINT64_C(0x8CB92BA72F3D8DD7)
+
+static inline uint64_t twpa__raw_hash(uint64_t key)
+{
+  return twpa__mix64(key ^ TWPA__RAW_STEP);
+}
+
+static inline uint64_t twpa__raw_key(uint64_t hash)
+{
+  return twpa__unmix64(hash) ^ TWPA__RAW_STEP;
+}
 
 /* Flags on an index (rule 1.3), and what is known of it. */
 enum {

@@ -33,6 +33,13 @@
 #define TWPA__PREFETCH(address) ((void)(address))
 #endif
 
+/* For what is seldom needed in the middle of what is fast. */
+#if defined(__GNUC__)
+#define TWPA__APART __attribute__((noinline))
+#else
+#define TWPA__APART
+#endif
+
 #define TWPA__NARROW_WAYS 7
 #define TWPA__WIDE_WAYS 4
 
@@ -80,10 +87,10 @@ typedef struct twpa__narrow_table {
 } twpa__narrow_table;
 
 typedef struct twpa__narrow_found {
-  uint32_t before;  /* the last accessor; dead: none */
-  uint32_t bits;    /* of that access */
-  uint32_t horizon; /* on a miss: wait for all up to it, if live */
-  bool hit;         /* live entry of this key */
+  bool hit;         /* live entry of this key ... */
+  uint32_t before;  /* ... its last accessor ... */
+  uint32_t bits;    /* ... and those of that access */
+  uint32_t horizon; /* no hit: wait for all up to it, if live */
   bool evicted;     /* a live entry had to go */
 } twpa__narrow_found;
 
@@ -104,14 +111,28 @@ static inline const twpa__narrow_bucket *twpa__narrow_bucket_of(const twpa__narr
  */
 #if defined(__GNUC__)
 typedef uint32_t twpa__four __attribute__((vector_size(16)));
+typedef int32_t twpa__four_signed __attribute__((vector_size(16)));
 
-static inline uint32_t twpa__mask_of(const twpa__four *first, const twpa__four *second)
+static inline twpa__four twpa__load_four(const uint32_t *from)
 {
-  const twpa__four bits = (*first & (twpa__four){1, 2, 4, 8}) | (*second & (twpa__four){16, 32, 64, 128});
+  twpa__four four;
+  memcpy(&four, from, sizeof four);
+  return four;
+}
+
+static inline uint32_t twpa__mask_of(twpa__four first, twpa__four second)
+{
+#if defined(__SSE2__)
+  typedef float floats __attribute__((vector_size(16)));
+  uint32_t low = (uint32_t)__builtin_ia32_movmskps((floats)first);
+  return (low | (uint32_t)__builtin_ia32_movmskps((floats)second) << 4) & TWPA__NARROW_PLACES;
+#else
+  const twpa__four bits = (first & (twpa__four){1, 2, 4, 8}) | (second & (twpa__four){16, 32, 64, 128});
   uint64_t pairs[2];
   memcpy(pairs, &bits, sizeof pairs);
   pairs[0] |= pairs[1];
   return (uint32_t)(pairs[0] | pairs[0] >> 32) & TWPA__NARROW_PLACES;
+#endif
 }
 #endif
 
@@ -119,11 +140,8 @@ static inline uint32_t twpa__mask_of(const twpa__four *first, const twpa__four *
 static inline uint32_t twpa__narrow_places(const twpa__narrow_bucket *b, uint32_t tag)
 {
 #if defined(__GNUC__)
-  twpa__four t[2];
-  memcpy(t, b->tag, sizeof t);
-  t[0] = (twpa__four)((t[0] & ~UINT32_C(3)) == tag);
-  t[1] = (twpa__four)((t[1] & ~UINT32_C(3)) == tag);
-  return twpa__mask_of(&t[0], &t[1]);
+  const twpa__four low = twpa__load_four(b->tag) & ~UINT32_C(3), high = twpa__load_four(b->tag + 4) & ~UINT32_C(3);
+  return twpa__mask_of((twpa__four)(low == tag), (twpa__four)(high == tag));
 #else
   uint32_t found = 0;
   for (uint32_t i = 0; i < TWPA__NARROW_WAYS; i++)
@@ -132,20 +150,21 @@ static inline uint32_t twpa__narrow_places(const twpa__narrow_bucket *b, uint32_
 #endif
 }
 
-/* The places of dead entries. */
-static inline uint32_t twpa__narrow_dead(const twpa__narrow_bucket *b, twpa__now now)
+/* The places of live entries. */
+static inline uint32_t twpa__narrow_live(const twpa__narrow_bucket *b, twpa__now now)
 {
 #if defined(__GNUC__)
-  twpa__four s[2];
-  memcpy(s, b->seq, sizeof s);
-  s[0] = (twpa__four)(now.seq - s[0] >= now.span);
-  s[1] = (twpa__four)(now.seq - s[1] >= now.span);
-  return twpa__mask_of(&s[0], &s[1]);
+  /* Ages compared as signed numbers, which there are instructions for: both sides moved by half of the range. */
+  const uint32_t half = UINT32_C(1) << 31, seq = now.seq + half;
+  const int32_t span = (int32_t)(now.span + half);
+  const twpa__four_signed low = (twpa__four_signed)(seq - twpa__load_four(b->seq));
+  const twpa__four_signed high = (twpa__four_signed)(seq - twpa__load_four(b->seq + 4));
+  return twpa__mask_of((twpa__four)(low < span), (twpa__four)(high < span));
 #else
-  uint32_t dead = 0;
+  uint32_t live = 0;
   for (uint32_t i = 0; i < TWPA__NARROW_WAYS; i++)
-    dead |= now.seq - b->seq[i] >= now.span ? UINT32_C(1) << i : 0;
-  return dead;
+    live |= now.seq - b->seq[i] < now.span ? UINT32_C(1) << i : 0;
+  return live;
 #endif
 }
 
@@ -164,37 +183,29 @@ static inline unsigned twpa__first_place(uint32_t mask)
 
 unsigned twpa__narrow_oldest(const twpa__narrow_bucket *b, twpa__now now);
 
-/* now.seq becomes the last accessor of the key, with these bits. */
-static inline twpa__narrow_found twpa__narrow_access(twpa__narrow_table *t, uint64_t hash, uint32_t bits, twpa__now now)
+/*
+ * now.seq becomes the last accessor of the key, with these bits. Whether there is a live entry is as good as random, so
+ * both cases are one; that none is there and none is dead is rare where the table is large enough.
+ */
+static inline twpa__narrow_found twpa__narrow_access(const twpa__narrow_table *t, uint64_t hash, uint32_t bits,
+                                                     twpa__now now)
 {
   twpa__narrow_bucket *b = &t->buckets[hash & t->mask];
   const uint32_t tag = TWPA__NARROW_TAG(hash);
-  twpa__narrow_found found = {0, 0, 0, false, false};
-  uint32_t places = twpa__narrow_places(b, tag);
-  unsigned i;
-  if (places != 0) {
-    i = twpa__first_place(places);
-    uint32_t age = twpa__age(now, b->seq[i]);
-    if (age < now.span) {
-      found.before = b->seq[i];
-      found.bits = b->tag[i] & 3;
-      found.hit = true;
-      if (age == 0) /* its own, by a collision: an update is only what all its accesses were */
-        bits &= found.bits | ~TWPA__NARROW_UPDATE;
-      b->tag[i] = tag | bits;
-      b->seq[i] = now.seq;
-      return found;
-    }
-    /* Dead: its place is taken, so that a key never has two entries. */
-  } else {
-    places = twpa__narrow_dead(b, now);
-    i = places != 0 ? twpa__first_place(places) : twpa__narrow_oldest(b, now);
-  }
-  found.horizon = b->seq[TWPA__NARROW_HORIZON];
-  if (places == 0) {
-    found.evicted = true;
-    b->seq[TWPA__NARROW_HORIZON] = twpa__newer(now, found.horizon, b->seq[i]);
-  }
+  const uint32_t same = twpa__narrow_places(b, tag), live = twpa__narrow_live(b, now);
+  /* A dead entry of the key: its place is taken, so that a key never has two entries. */
+  const uint32_t places = same != 0 ? same : live ^ TWPA__NARROW_PLACES;
+  const unsigned i = places != 0 ? twpa__first_place(places) : twpa__narrow_oldest(b, now);
+  const uint32_t before = b->seq[i];
+  const twpa__narrow_found found = {.before = before,
+                                    .bits = b->tag[i] & 3,
+                                    .horizon = b->seq[TWPA__NARROW_HORIZON],
+                                    .hit = (same & live) != 0,
+                                    .evicted = places == 0};
+  if (places == 0)
+    b->seq[TWPA__NARROW_HORIZON] = twpa__newer(now, found.horizon, before);
+  if (found.hit && before == now.seq) /* its own, by a collision: an update is only what all its accesses were */
+    bits &= found.bits | ~TWPA__NARROW_UPDATE;
   b->tag[i] = tag | bits;
   b->seq[i] = now.seq;
   return found;

@@ -7,18 +7,8 @@
 #include "plan/plan.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
 
 #include <string.h>
-
-/* At most: two edges out of an entry of the table and one into a join node; per relation one from its barrier, one from
-   or into its join node; per index three taken, three joined, three chained. */
-twpa_status twpa__enter_reserve(twpa_plan *plan, size_t nacc, size_t ntouches, size_t nidxs)
-{
-  size_t edges = 4 * nacc + 3 * ntouches + 9 * nidxs + 8;
-  size_t joins = nacc + ntouches + 3 * nidxs;
-  return twpa__graph_reserve(&plan->graph, edges, joins);
-}
 
 uint32_t twpa__newest_member(const void *graph, uint32_t join)
 {
@@ -126,15 +116,17 @@ static void enter_relation(twpa_plan *plan, const twpa__touch *touch)
 
 static void take_database(twpa_plan *plan, const twpa__accesses *a, twpa__now now)
 {
-  const twpa__via via = {.kind = TWPA_KIND_BARRIER};
-  if (twpa__is_live(now, plan->database_bar))
+  if (twpa__is_live(now, plan->database_bar)) {
+    const twpa__via via = {.kind = TWPA_KIND_BARRIER};
     twpa__graph_after(&plan->graph, plan->database_bar, TWPA_EDGE_DDL_BARRIER, &via);
+  }
   if (a->database_barrier) {
     twpa__graph_after_all(&plan->graph, now.seq);
     plan->database_bar = now.seq;
     plan->counters.barriers++;
   }
-  twpa__graph_after_all(&plan->graph, plan->cut);
+  if (twpa__is_live(now, plan->cut))
+    twpa__graph_after_all(&plan->graph, plan->cut);
 }
 
 /* --- keys ------------------------------------------------------------------------------------------------------ */
@@ -148,6 +140,21 @@ typedef struct keying {
   uint32_t kind;
 } keying;
 
+/* As the host knows it. */
+static uint64_t key_of(const twpa__access *acc)
+{
+  return (acc->bits & TWPA__ACC_RAW) != 0 ? twpa__raw_key(acc->key) : acc->key;
+}
+
+static keying keying_of(twpa_plan *plan, const twpa__accesses *a, const twpa__access *acc)
+{
+  return (keying){.plan = plan,
+                  .acc = acc,
+                  .idx = (acc->bits & TWPA__ACC_RAW) != 0 ? NULL : &a->idxs[acc->idx],
+                  .mode = acc->bits & TWPA__ACC_MODE,
+                  .kind = acc->bits >> TWPA__ACC_KIND_SHIFT};
+}
+
 static void after(const keying *k, uint32_t seq, uint32_t meta, uint32_t from_mode)
 {
   twpa__graph *g = &k->plan->graph;
@@ -155,7 +162,7 @@ static void after(const keying *k, uint32_t seq, uint32_t meta, uint32_t from_mo
     twpa__graph_after(g, seq, meta, NULL);
     return;
   }
-  twpa__via via = {.key = k->acc->key, .kind = (uint16_t)k->kind, .from_mode = (uint8_t)from_mode,
+  twpa__via via = {.key = key_of(k->acc), .kind = (uint16_t)k->kind, .from_mode = (uint8_t)from_mode,
                    .to_mode = (uint8_t)k->mode};
   if (k->idx != NULL) {
     via.relation = k->idx->relation;
@@ -182,6 +189,7 @@ static bool leaves_free(const twpa__access *acc)
   return (acc->bits & (TWPA__ACC_LAST_FREE | TWPA__ACC_NO_EARLY)) == TWPA__ACC_LAST_FREE;
 }
 
+TWPA__APART
 static void after_horizon(twpa_plan *plan, uint32_t horizon, twpa__now now)
 {
   if (!twpa__is_live(now, horizon))
@@ -190,20 +198,21 @@ static void after_horizon(twpa_plan *plan, uint32_t horizon, twpa__now now)
   twpa__graph_after_all(&plan->graph, horizon);
 }
 
-static void enter_narrow(const keying *k, uint64_t hash, twpa__now now)
+/* The other things that a narrow entry says of the last access. */
+static uint32_t narrow_bits(const twpa__access *acc)
 {
-  twpa_plan *plan = k->plan;
-  bool update = k->mode == TWPA_MODE_UPDATE && (k->acc->bits & TWPA__ACC_NO_EARLY) == 0;
-  uint32_t bits = (update ? TWPA__NARROW_UPDATE : 0) | (leaves_free(k->acc) ? TWPA__NARROW_FREE : 0);
-  twpa__narrow_found f = twpa__narrow_access(&plan->narrow, hash, bits, now);
-  plan->counters.evicted += f.evicted;
-  if (!f.hit) {
-    after_horizon(plan, f.horizon, now);
-    return;
-  }
-  plan->counters.hits++;
-  bool updated = (f.bits & TWPA__NARROW_UPDATE) != 0;
-  after(k, f.before, TWPA_EDGE_WRITE_WRITE | early(k, updated, (f.bits & TWPA__NARROW_FREE) != 0),
+  bool update = (acc->bits & TWPA__ACC_MODE) == TWPA_MODE_UPDATE && (acc->bits & TWPA__ACC_NO_EARLY) == 0;
+  return (update ? TWPA__NARROW_UPDATE : 0) | (leaves_free(acc) ? TWPA__NARROW_FREE : 0);
+}
+
+/* The last accessor of a narrow entry goes first. */
+TWPA__APART
+static void after_narrow(twpa_plan *plan, const twpa__accesses *a, const twpa__access *acc, uint32_t before,
+                                     uint32_t bits)
+{
+  const keying k = keying_of(plan, a, acc);
+  bool updated = (bits & TWPA__NARROW_UPDATE) != 0;
+  after(&k, before, TWPA_EDGE_WRITE_WRITE | early(&k, updated, (bits & TWPA__NARROW_FREE) != 0),
         updated ? TWPA_MODE_UPDATE : TWPA_MODE_WRITE);
 }
 
@@ -243,7 +252,7 @@ static void write_wide(const keying *k, twpa__wide_bucket *b, int way, twpa__now
   if (readers && (flags & TWPA__WIDE_JOIN) != 0) {
     const twpa__via via = {.relation = k->idx != NULL ? k->idx->relation : 0,
                            .index = k->idx != NULL && k->idx->index != TWPA__WHOLE_ROW ? k->idx->index : 0,
-                           .key = k->acc->key,
+                           .key = key_of(k->acc),
                            .kind = (uint16_t)k->kind,
                            .from_mode = TWPA_MODE_READ,
                            .to_mode = (uint8_t)k->mode};
@@ -268,11 +277,12 @@ static bool is_own(const twpa__graph *g, const twpa__wide_bucket *b, int way, ui
   return b->w[way] == self || b->u[way] == self || (join ? g->joins[b->r[way]].newest : b->r[way]) == self;
 }
 
-static void enter_wide(const keying *k, uint64_t hash, twpa__now now)
+TWPA__APART
+static void enter_wide(const keying *k, twpa__now now)
 {
   twpa_plan *plan = k->plan;
   twpa__graph *g = &plan->graph;
-  twpa__wide_found f = twpa__wide_find(&plan->wide, hash, now, twpa__newest_member, g);
+  twpa__wide_found f = twpa__wide_find(&plan->wide, k->acc->key, now, twpa__newest_member, g);
   twpa__wide_bucket *b = f.bucket;
   int way = f.way;
   if (f.had_join)
@@ -311,37 +321,61 @@ static void enter_wide(const keying *k, uint64_t hash, twpa__now now)
   b->u[way] = now.seq;
 }
 
-/* Keys of the host's own are any numbers: mixed before they go into the table. */
-static uint64_t hash_of(const twpa__access *acc)
-{
-  return (acc->bits & TWPA__ACC_RAW) != 0 ? twpa__mix64(acc->key ^ UINT64_C(0x8CB92BA72F3D8DD7)) : acc->key;
-}
-
 /* Where in the table the key lives. */
 static const void *place_of(const twpa_plan *plan, const twpa__access *acc)
 {
-  uint64_t hash = hash_of(acc);
   if ((acc->bits & TWPA__ACC_WIDE) != 0)
-    return twpa__wide_bucket_of(&plan->wide, hash);
-  return twpa__narrow_bucket_of(&plan->narrow, hash);
+    return twpa__wide_bucket_of(&plan->wide, acc->key);
+  return twpa__narrow_bucket_of(&plan->narrow, acc->key);
 }
 
 #define AHEAD 6 /* keys of a large transaction that are on their way; those of a small one the processor overlaps itself */
 
+/*
+ * Narrow keys, up to the next wide one. Which of them are in the table, and which of the edges are there already, cannot
+ * be predicted: what all transactions do has no branches that depend on it.
+ */
+static const twpa__access *enter_narrow(twpa_plan *plan, const twpa__accesses *a, const twpa__access *acc, twpa__now now)
+{
+  twpa__graph *g = &plan->graph;
+  twpa__node *n = twpa__node_at(g, g->last);
+  const twpa__access *const end = a->acc + a->nacc;
+  const twpa__narrow_table table = plan->narrow;
+  const uint32_t room = twpa__graph_is_plain(g) ? TWPA__NODE_EDGES : 0;
+  const bool bits = g->explain || g->early; /* somebody asks for them */
+  uint32_t hits = 0, evicted = 0, made = 0;
+  for (; acc < end && (acc->bits & TWPA__ACC_WIDE) == 0; acc++) {
+    if (end - acc > AHEAD)
+      TWPA__PREFETCH(place_of(plan, acc + AHEAD));
+    const twpa__narrow_found f = twpa__narrow_access(&table, acc->key, bits ? narrow_bits(acc) : 0, now);
+    hits += f.hit;
+    evicted += f.evicted;
+    if (twpa__is_live(now, f.horizon) && !f.hit)
+      after_horizon(plan, f.horizon, now);
+    if (n->nin < room)
+      made += twpa__graph_after_plain(n, now.seq, f.before, TWPA_EDGE_WRITE_WRITE, f.hit);
+    else if (f.hit)
+      after_narrow(plan, a, acc, f.before, f.bits);
+  }
+  plan->counters.hits += hits;
+  plan->counters.evicted += evicted;
+  twpa__graph_after_plain_end(g, TWPA_EDGE_WRITE_WRITE, made);
+  return acc;
+}
+
 static void enter_keys(twpa_plan *plan, const twpa__accesses *a, twpa__now now)
 {
-  keying k = {.plan = plan};
-  for (size_t i = 0; i < a->nacc; i++) {
-    if (i + AHEAD < a->nacc)
-      TWPA__PREFETCH(place_of(plan, &a->acc[i + AHEAD]));
-    k.acc = &a->acc[i];
-    k.idx = (k.acc->bits & TWPA__ACC_RAW) != 0 ? NULL : &a->idxs[k.acc->idx];
-    k.mode = k.acc->bits & TWPA__ACC_MODE;
-    k.kind = k.acc->bits >> TWPA__ACC_KIND_SHIFT;
-    if ((k.acc->bits & TWPA__ACC_WIDE) != 0)
-      enter_wide(&k, hash_of(k.acc), now);
-    else
-      enter_narrow(&k, hash_of(k.acc), now);
+  const twpa__access *acc = a->acc, *const end = acc + a->nacc;
+  while (acc < end) {
+    if ((acc->bits & TWPA__ACC_WIDE) == 0) {
+      acc = enter_narrow(plan, a, acc, now);
+      continue;
+    }
+    if (end - acc > AHEAD)
+      TWPA__PREFETCH(place_of(plan, acc + AHEAD));
+    const keying k = keying_of(plan, a, acc);
+    enter_wide(&k, now);
+    acc++;
   }
 }
 

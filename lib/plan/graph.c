@@ -8,6 +8,7 @@
 #define RING_MIN 64
 
 TWPA__STATIC_ASSERT(sizeof(twpa__node) == 32, "two nodes are a cache line");
+TWPA__STATIC_ASSERT(TWPA__NODE_EDGES == 4, "twpa__graph_enter and twpa__graph_after_plain name each");
 
 void twpa__graph_init(twpa__graph *g, twpa__mem *mem, bool explain, bool early)
 {
@@ -174,27 +175,6 @@ bool twpa__graph_is_member(const twpa__graph *g, uint64_t seq, uint32_t join)
 }
 
 /* --- entering ---------------------------------------------------------------------------------------------------- */
-
-uint64_t twpa__graph_enter(twpa__graph *g)
-{
-  twpa__graph_settle(g);
-  g->gaps = g->last - g->low != g->unfinished;
-  uint64_t seq = ++g->last;
-  size_t at = seq & g->mask;
-  g->nodes[at] = (twpa__node){.more = TWPA__NIL, .member = TWPA__NIL, .passing = TWPA__NIL};
-  g->waiters[at] = TWPA__NIL;
-  g->states[at] = TWPA__WAITING;
-  g->infos[at].blame = TWPA__NIL;
-  g->stamps[at].self = (uint32_t)seq; /* no successor has its number */
-  g->waits = false;
-  g->unfinished++;
-  return seq;
-}
-
-twpa__now twpa__graph_now(const twpa__graph *g)
-{
-  return (twpa__now){(uint32_t)g->last, (uint32_t)(g->last - g->low)};
-}
 
 /* An edge into the one that enters. */
 static void add_edge(twpa__graph *g, twpa__node *n, uint32_t from, uint32_t meta, const twpa__via *via)
@@ -369,12 +349,12 @@ static void hang_in(twpa__graph *g, uint32_t *head, uint64_t seq)
   *head = (uint32_t)seq & TWPA__EDGE_SEQ;
 }
 
-/* The newest predecessor that is not done; 0: none. Those of the one that enters are not done. */
-static uint64_t newest_in_node(const twpa__graph *g, const twpa__node *n, uint64_t newest, bool enters)
+/* The newest predecessor that is not done; 0: none. */
+static uint64_t newest_in_node(const twpa__graph *g, const twpa__node *n, uint64_t newest)
 {
   for (uint32_t i = 0; i < n->nin; i++) {
     uint64_t from = twpa__full_seq(g, n->in[i] >> 4);
-    if (from > newest && (enters || !twpa__is_fulfilled(g, from, n->in[i] & 15)))
+    if (from > newest && !twpa__is_fulfilled(g, from, n->in[i] & 15))
       newest = from;
   }
   return newest;
@@ -402,19 +382,11 @@ bool twpa__graph_hang(twpa__graph *g, uint64_t seq)
     }
     newest = from > newest ? from : newest;
   }
-  newest = newest_in_node(g, n, newest, false);
+  newest = newest_in_node(g, n, newest);
   if (newest == 0)
     return false;
   hang_in(g, &g->waiters[newest & g->mask], seq);
   return true;
-}
-
-void twpa__graph_settle(twpa__graph *g)
-{
-  if (g->unhung == 0)
-    return;
-  hang_in(g, &g->waiters[g->unhung_at & g->mask], g->unhung);
-  g->unhung = 0;
 }
 
 void twpa__graph_wait_for_all(twpa__graph *g, uint64_t seq)
@@ -432,19 +404,13 @@ void twpa__graph_wait_for_all(twpa__graph *g, uint64_t seq)
     g->linked = seq;
 }
 
-uint32_t twpa__graph_enter_end(twpa__graph *g)
+uint32_t twpa__graph_enter_end_slow(twpa__graph *g)
 {
   uint64_t seq = g->last;
   twpa__node *n = twpa__node_at(g, seq);
   if (g->waits)
     add_edge(g, n, g->wait & TWPA__EDGE_SEQ, TWPA_EDGE_UNKNOWN | TWPA__META_UP_TO, NULL);
-  if (n->nin > 0 && n->more == TWPA__NIL && !g->early) { /* mostly; it is hung when its place has come into the cache */
-    g->unhung = seq;
-    g->unhung_at = newest_in_node(g, n, 0, true);
-    TWPA__PREFETCH(&g->waiters[g->unhung_at & g->mask]);
-    return n->nin;
-  }
-  if ((n->nin == 0 && n->more == TWPA__NIL) || !twpa__graph_hang(g, seq)) {
+  if (!twpa__graph_hang(g, seq)) {
     g->states[seq & g->mask] = TWPA__RUNNING;
     g->ready++;
     return 0;

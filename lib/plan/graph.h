@@ -49,7 +49,7 @@ enum { TWPA__WAITING, TWPA__QUEUED, TWPA__RUNNING, TWPA__EXECUTED, TWPA__DONE };
 /* QUEUED: nothing is left to wait for, and nobody has taken it from the queue. RUNNING: somebody has. */
 
 typedef struct twpa__node {
-  uint32_t in[TWPA__NODE_EDGES]; /* edges into it */
+  uint32_t in[TWPA__NODE_EDGES]; /* edges into it; those not in use: from itself */
   uint32_t more;                 /* further ones: first in the pool, or NIL */
   uint32_t member;               /* first of its memberships in the pool, or NIL */
   uint32_t passing;              /* first that waits for the low watermark to pass here: low bits, or NIL */
@@ -203,9 +203,69 @@ uint32_t twpa__graph_unfulfilled(const twpa__graph *g, uint64_t seq);
 /* Is the transaction a member of this join node? */
 bool twpa__graph_is_member(const twpa__graph *g, uint64_t seq, uint32_t join);
 
+/* Hangs the one that has yet to be. Before anything is done about the one that it hangs at. */
+static inline void twpa__graph_settle(twpa__graph *g)
+{
+  if (g->unhung == 0)
+    return;
+  uint32_t *head = &g->waiters[g->unhung_at & g->mask];
+  g->places[g->unhung & g->mask].next = *head;
+  *head = (uint32_t)g->unhung & TWPA__EDGE_SEQ;
+  g->unhung = 0;
+}
+
 /* The next transaction: reserved before. All that follows until twpa__graph_enter_end is about it. */
-uint64_t twpa__graph_enter(twpa__graph *g);
-twpa__now twpa__graph_now(const twpa__graph *g);
+static inline uint64_t twpa__graph_enter(twpa__graph *g)
+{
+  twpa__graph_settle(g);
+  g->gaps = g->last - g->low != g->unfinished;
+  uint64_t seq = ++g->last;
+  size_t at = seq & g->mask;
+  const uint32_t none = (uint32_t)seq << 4;
+  g->nodes[at] = (twpa__node){.in = {none, none, none, none}, .more = TWPA__NIL, .member = TWPA__NIL, .passing = TWPA__NIL};
+  g->waiters[at] = TWPA__NIL;
+  g->states[at] = TWPA__WAITING;
+  g->infos[at].blame = TWPA__NIL;
+  g->stamps[at].self = (uint32_t)seq; /* no successor has its number */
+  g->waits = false;
+  g->unfinished++;
+  return seq;
+}
+
+static inline twpa__now twpa__graph_now(const twpa__graph *g)
+{
+  return (twpa__now){(uint32_t)g->last, (uint32_t)(g->last - g->low)};
+}
+
+/*
+ * Mostly nobody wants explanations or early starts, and nothing is done out of turn; and mostly the edges fit into the
+ * node. Then twpa__graph_after_plain does what twpa__graph_after does, and has no branches: whether there is a
+ * dependency at all, and whether it is known already, cannot be predicted. Returns the number of new edges, of which
+ * twpa__graph_after_plain_end has to be told.
+ */
+static inline bool twpa__graph_is_plain(const twpa__graph *g)
+{
+  return !g->explain && !g->early && !g->gaps;
+}
+
+static inline uint32_t twpa__graph_after_plain(twpa__node *n, uint32_t self, uint32_t seq, uint32_t type, bool there)
+{
+  const uint32_t edge = seq << 4 | type;
+  const uint32_t known = ((n->in[0] ^ edge) < 16) | ((n->in[1] ^ edge) < 16) | ((n->in[2] ^ edge) < 16) |
+                         ((n->in[3] ^ edge) < 16); /* itself, too: that is what those not in use are */
+  const uint32_t fresh = there & (known ^ 1);
+  n->in[n->nin] = fresh != 0 ? edge : self << 4;
+  n->nin = (uint8_t)(n->nin + fresh);
+  return fresh;
+}
+
+static inline void twpa__graph_after_plain_end(twpa__graph *g, uint32_t type, uint32_t made)
+{
+  g->edges_made += made;
+  g->by_type[type] += made;
+  g->inline_live += made;
+}
+
 /* It depends on another, live one (its own number is ignored). via may be NULL. */
 void twpa__graph_after(twpa__graph *g, uint32_t seq, uint32_t meta, const twpa__via *via);
 /* It depends on the members of a join node, which is closed by that. */
@@ -221,7 +281,30 @@ void twpa__graph_join_add(twpa__graph *g, uint32_t join, uint32_t seq);
 /* Nobody will join or take any more. */
 void twpa__graph_join_drop(twpa__graph *g, uint32_t join);
 /* Finds out whether it waits; returns for how many. */
-uint32_t twpa__graph_enter_end(twpa__graph *g);
+uint32_t twpa__graph_enter_end_slow(twpa__graph *g);
+
+static inline uint32_t twpa__graph_enter_end(twpa__graph *g)
+{
+  const uint64_t seq = g->last;
+  const twpa__node *n = twpa__node_at(g, seq);
+  if (g->waits || n->more != TWPA__NIL || g->early)
+    return twpa__graph_enter_end_slow(g);
+  if (n->nin == 0) {
+    g->states[seq & g->mask] = TWPA__RUNNING;
+    g->ready++;
+    return 0;
+  }
+  /* Mostly: none of them is done, and it hangs at the newest when its place has come into the cache. */
+  uint32_t nearest = UINT32_MAX;
+  for (uint32_t i = 0; i < TWPA__NODE_EDGES; i++) {
+    uint32_t behind = ((uint32_t)(seq - 1) - (n->in[i] >> 4)) & TWPA__EDGE_SEQ; /* of itself: large */
+    nearest = behind < nearest ? behind : nearest;
+  }
+  g->unhung = seq;
+  g->unhung_at = seq - 1 - nearest;
+  TWPA__PREFETCH(&g->waiters[g->unhung_at & g->mask]);
+  return n->nin;
+}
 
 static inline bool twpa__join_is_empty(const twpa__graph *g, uint32_t join)
 {
@@ -233,8 +316,6 @@ void twpa__graph_free_edge(twpa__graph *g, uint32_t e);
 void twpa__graph_free_join_if_unused(twpa__graph *g, uint32_t join);
 /* The transaction hangs itself at something that it has to wait for; false if there is nothing. */
 bool twpa__graph_hang(twpa__graph *g, uint64_t seq);
-/* Hangs the one that has yet to be. Before anything is done about the one that it hangs at. */
-void twpa__graph_settle(twpa__graph *g);
 
 /* Executed; back; done. The node is there and in the right state. */
 void twpa__graph_executed(twpa__graph *g, uint64_t seq);

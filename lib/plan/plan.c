@@ -131,6 +131,12 @@ static bool has_room(const twpa_plan *plan, uint64_t keys)
   return o->max_bytes == 0 || (plan->live_payload < o->max_bytes && plan->payload <= o->max_bytes - plan->live_payload);
 }
 
+/* Most of what has to be finished when it enters is about relations. */
+static bool knows_relations(const twpa_access_set *set)
+{
+  return set->acc.nusers > 0 || set->acc.database_barrier || set->flags != 0;
+}
+
 static twpa_status reserve_all(twpa_plan *plan, const twpa_access_set *set, const twpa__accesses **a)
 {
   size_t more_acc, more_touches;
@@ -138,6 +144,10 @@ static twpa_status reserve_all(twpa_plan *plan, const twpa_access_set *set, cons
     return TWPA_E_STATE;
   if (!has_room(plan, set->acc.nacc))
     return TWPA_E_LIMIT;
+  plan->news = 0;
+  *a = &set->acc;
+  if (!knows_relations(set))
+    return twpa__enter_reserve(plan, set->acc.nacc, 0, 0);
   twpa_status st = twpa__registry_check(&plan->registry, &set->acc, plan->policy.foreign_keys, &plan->news);
   if (st == TWPA_OK)
     st = twpa__finish_reserve(plan, set, a, &more_acc, &more_touches);
@@ -165,7 +175,8 @@ twpa_status twpa_plan_add(twpa_plan *plan, uint64_t *seq, uint32_t *npredecessor
     twpa__accesses_clear(&plan->scratch);
     return st;
   }
-  twpa__finish(plan, set, a);
+  if (knows_relations(set))
+    twpa__finish(plan, set, a);
   if (plan->news > 0)
     twpa__registry_learn(&plan->registry, a);
   *seq = twpa__graph_enter(&plan->graph);

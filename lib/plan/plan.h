@@ -113,8 +113,17 @@ twpa_status twpa__skip(twpa_plan *plan, uint64_t seq);
 
 /* --- enter.c --------------------------------------------------------------------------------------------------- */
 
-/* Room for the most edges and join nodes that so much needs. */
-twpa_status twpa__enter_reserve(twpa_plan *plan, size_t nacc, size_t ntouches, size_t nidxs);
+/*
+ * Room for the most edges and join nodes that so much needs: two edges out of an entry of the table and one into a join
+ * node; per relation one from its barrier, one from or into its join node; per index three taken, three joined, three
+ * chained.
+ */
+static inline twpa_status twpa__enter_reserve(twpa_plan *plan, size_t nacc, size_t ntouches, size_t nidxs)
+{
+  size_t edges = 4 * nacc + 3 * ntouches + 9 * nidxs + 8;
+  size_t joins = nacc + ntouches + 3 * nidxs;
+  return twpa__graph_reserve(&plan->graph, edges, joins);
+}
 /* All dependencies of the transaction that has just been given its number. */
 void twpa__enter_accesses(twpa_plan *plan, const twpa__accesses *a);
 /* The newest member of a join node; for the conflict table. */

@@ -140,6 +140,7 @@ START_TEST(numbers_are_mixed_without_loss)
   for (int i = 0; i < 100000; i++) {
     uint64_t x = rng_next(&r) >> rng_below(&r, 64);
     test_must(unmix(twpa__mix64(x)) == x);
+    test_must(twpa__unmix64(twpa__mix64(x)) == x);
   }
   test_must(unmix(twpa__mix64(0)) == 0);
   test_must(unmix(twpa__mix64(UINT64_MAX)) == UINT64_MAX);

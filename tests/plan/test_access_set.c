@@ -39,7 +39,7 @@ static const char *dump(const twpa_access_set *set)
   for (size_t i = 0; i < a->nacc; i++) {
     const twpa__idx *x = &a->idxs[a->acc[i].idx];
     if ((a->acc[i].bits & TWPA__ACC_RAW) != 0) {
-      sprintf(text + strlen(text), "raw%c%u ", "-RUW"[a->acc[i].bits & 3], (unsigned)a->acc[i].key);
+      sprintf(text + strlen(text), "raw%c%u ", "-RUW"[a->acc[i].bits & 3], (unsigned)twpa__raw_key(a->acc[i].key));
       continue;
     }
     char mode = "-RUW"[a->acc[i].bits & 3];
