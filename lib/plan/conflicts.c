@@ -9,6 +9,7 @@
 
 TWPA__STATIC_ASSERT(sizeof(twpa__narrow_bucket) == LINE, "a bucket is a cache line");
 TWPA__STATIC_ASSERT(sizeof(twpa__wide_bucket) == LINE, "a bucket is a cache line");
+TWPA__STATIC_ASSERT(TWPA__WIDE_WAYS == 4, "as many as are compared at once");
 
 /* A zeroed array of lines, aligned; the number of lines is the largest power of two that fits into bytes. */
 static void *make_lines(twpa__mem *mem, size_t bytes, void **block, size_t *block_size, uint64_t *mask)
@@ -58,7 +59,10 @@ bool twpa__narrow_is_quiet(const twpa__narrow_table *t, uint64_t hash, twpa__now
 
 /* --- wide ------------------------------------------------------------------------------------------------------ */
 
-#define WIDE_TAG(hash) ((uint32_t)((hash) >> 40) & ~UINT32_C(7)) /* 24 bits with room for the flags */
+/* 21 bits, of which 5 share a byte with the flags. */
+#define WIDE_FEW(hash) ((uint8_t)((hash) >> 40) & (uint8_t)~7u)
+#define WIDE_TAG(hash) ((uint16_t)((hash) >> 48))
+#define WIDE_PLACES ((UINT32_C(1) << TWPA__WIDE_WAYS) - 1)
 
 twpa_status twpa__wide_init(twpa__wide_table *t, twpa__mem *mem, size_t bytes)
 {
@@ -71,55 +75,78 @@ void twpa__wide_free(twpa__wide_table *t, twpa__mem *mem)
   twpa__release(mem, t->block, t->block_size);
 }
 
-static uint32_t wide_tag(const twpa__wide_bucket *b, int way)
+/* The place of a key, as a mask; 0: nowhere. */
+static uint32_t wide_places(const twpa__wide_bucket *b, uint64_t hash)
 {
-  return (uint32_t)b->tag[way][0] | (uint32_t)b->tag[way][1] << 8 | (uint32_t)b->tag[way][2] << 16;
+  const uint16_t tag = WIDE_TAG(hash);
+  uint32_t found = 0;
+  for (int i = 0; i < TWPA__WIDE_WAYS; i++)
+    found |= (uint32_t)(b->tag[i] == tag) << i;
+  for (int i = 0; i < TWPA__WIDE_WAYS && found != 0; i++) /* mostly there is none, or it is this one */
+    found &= ~((uint32_t)((b->flags[i] ^ WIDE_FEW(hash)) >= 8) << i);
+  return found;
 }
 
 /* The newest number in an entry. */
 static uint32_t newest_of(const twpa__wide_bucket *b, int i, twpa__now now, twpa__newest_reader newest, const void *arg)
 {
-  uint32_t reader = (b->tag[i][0] & TWPA__WIDE_JOIN) != 0 ? newest(arg, b->r[i]) : b->r[i];
+  uint32_t reader = (b->flags[i] & TWPA__WIDE_JOIN) != 0 ? newest(arg, b->r[i]) : b->r[i];
   return twpa__newer(now, twpa__newer(now, b->w[i], b->u[i]), reader);
+}
+
+/* Where to put a key that has no entry: the oldest place. */
+static int oldest_of(const twpa__wide_bucket *b, twpa__now now, twpa__newest_reader newest, const void *arg)
+{
+  uint32_t oldest = 0;
+  int way = 0;
+  for (int i = 0; i < TWPA__WIDE_WAYS; i++) {
+    uint32_t age = twpa__age(now, newest_of(b, i, now, newest, arg));
+    if (age >= oldest) {
+      oldest = age;
+      way = i;
+    }
+  }
+  return way;
+}
+
+/* The places of live entries, among those asked for (or more). */
+static uint32_t wide_live(const twpa__wide_bucket *b, uint32_t among, twpa__now now, twpa__newest_reader newest,
+                          const void *arg)
+{
+  uint32_t live = 0;
+#if defined(__GNUC__)
+  uint32_t joins = b->flags[0] | b->flags[1] | b->flags[2] | b->flags[3];
+  if ((joins & TWPA__WIDE_JOIN) == 0)
+    return twpa__mask_of(twpa__live_four(b->w, now) | twpa__live_four(b->u, now) | twpa__live_four(b->r, now),
+                         (twpa__four){0});
+#endif
+  for (int i = 0; i < TWPA__WIDE_WAYS; i++)
+    if ((among >> i & 1) != 0)
+      live |= (uint32_t)twpa__is_live(now, newest_of(b, i, now, newest, arg)) << i;
+  return live;
 }
 
 twpa__wide_found twpa__wide_find(twpa__wide_table *t, uint64_t hash, twpa__now now, twpa__newest_reader newest,
                                  const void *arg)
 {
   twpa__wide_bucket *b = &t->buckets[hash & t->mask];
-  const uint32_t tag = WIDE_TAG(hash);
-  twpa__wide_found found = {b, 0, false, false, false, 0};
-  uint32_t oldest_age = 0, oldest_seq = now.seq;
-  for (int i = 0; i < TWPA__WIDE_WAYS; i++) {
-    uint32_t seq = newest_of(b, i, now, newest, arg);
-    uint32_t age = twpa__age(now, seq);
-    bool match = (wide_tag(b, i) ^ tag) < 8;
-    if (match && age < now.span) {
-      found.way = i;
-      found.hit = true;
-      return found;
-    }
-    if (match || age >= oldest_age) {
-      oldest_age = age;
-      oldest_seq = seq;
-      found.way = i;
-    }
-    if (match) /* dead: its place is taken, so that a key never has two entries */
-      break;
-  }
-  int way = found.way;
-  if ((b->tag[way][0] & TWPA__WIDE_JOIN) != 0) {
+  const uint32_t same = wide_places(b, hash);
+  const uint32_t live = wide_live(b, same != 0 ? same : WIDE_PLACES, now, newest, arg);
+  /* A dead entry of the key: its place is taken, so that a key never has two entries. */
+  const uint32_t places = same != 0 ? same : live ^ WIDE_PLACES;
+  const int way = places != 0 ? (int)twpa__first_place(places) : oldest_of(b, now, newest, arg);
+  twpa__wide_found found = {b, way, (same & live) != 0, places == 0, false, 0};
+  if (found.hit)
+    return found;
+  if ((b->flags[way] & TWPA__WIDE_JOIN) != 0) {
     found.had_join = true;
     found.join = b->r[way];
   }
   uint32_t horizon = b->horizon;
-  if (oldest_age < now.span) {
-    found.evicted = true;
-    b->horizon = twpa__newer(now, b->horizon, oldest_seq);
-  }
-  b->tag[way][0] = (uint8_t)(tag | TWPA__WIDE_FLOOR);
-  b->tag[way][1] = (uint8_t)(tag >> 8);
-  b->tag[way][2] = (uint8_t)(tag >> 16);
+  if (found.evicted)
+    b->horizon = twpa__newer(now, b->horizon, newest_of(b, way, now, newest, arg));
+  b->flags[way] = (uint8_t)(WIDE_FEW(hash) | TWPA__WIDE_FLOOR);
+  b->tag[way] = WIDE_TAG(hash);
   b->w[way] = horizon;
   b->u[way] = b->r[way] = now.seq - now.span; /* the low watermark: dead, and stays so */
   return found;
@@ -129,10 +156,6 @@ bool twpa__wide_is_quiet(const twpa__wide_table *t, uint64_t hash, twpa__now now
                          const void *arg)
 {
   const twpa__wide_bucket *b = &t->buckets[hash & t->mask];
-  if (twpa__is_live(now, b->horizon))
-    return false;
-  for (int i = 0; i < TWPA__WIDE_WAYS; i++)
-    if ((wide_tag(b, i) ^ WIDE_TAG(hash)) < 8 && twpa__is_live(now, newest_of(b, i, now, newest, arg)))
-      return false;
-  return true;
+  const uint32_t same = wide_places(b, hash);
+  return !twpa__is_live(now, b->horizon) && (same & wide_live(b, same, now, newest, arg)) == 0;
 }

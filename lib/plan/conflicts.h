@@ -150,16 +150,22 @@ static inline uint32_t twpa__narrow_places(const twpa__narrow_bucket *b, uint32_
 #endif
 }
 
+#if defined(__GNUC__)
+/* Which of four numbers are live. Compared as signed ones, which there are instructions for: both sides are moved by half
+   of the range. */
+static inline twpa__four twpa__live_four(const uint32_t *seqs, twpa__now now)
+{
+  const uint32_t half = UINT32_C(1) << 31;
+  const twpa__four_signed ages = (twpa__four_signed)(now.seq + half - twpa__load_four(seqs));
+  return (twpa__four)(ages < (int32_t)(now.span + half));
+}
+#endif
+
 /* The places of live entries. */
 static inline uint32_t twpa__narrow_live(const twpa__narrow_bucket *b, twpa__now now)
 {
 #if defined(__GNUC__)
-  /* Ages compared as signed numbers, which there are instructions for: both sides moved by half of the range. */
-  const uint32_t half = UINT32_C(1) << 31, seq = now.seq + half;
-  const int32_t span = (int32_t)(now.span + half);
-  const twpa__four_signed low = (twpa__four_signed)(seq - twpa__load_four(b->seq));
-  const twpa__four_signed high = (twpa__four_signed)(seq - twpa__load_four(b->seq + 4));
-  return twpa__mask_of((twpa__four)(low < span), (twpa__four)(high < span));
+  return twpa__mask_of(twpa__live_four(b->seq, now), twpa__live_four(b->seq + 4, now));
 #else
   uint32_t live = 0;
   for (uint32_t i = 0; i < TWPA__NARROW_WAYS; i++)
@@ -216,14 +222,15 @@ bool twpa__narrow_is_quiet(const twpa__narrow_table *t, uint64_t hash, twpa__now
 
 /* --- wide ------------------------------------------------------------------------------------------------------ */
 
-/* The flags in a wide tag. */
+/* Flags of a wide entry. */
 #define TWPA__WIDE_FLOOR 1u /* w is a floor: all up to it */
 #define TWPA__WIDE_JOIN 2u  /* r is a join node */
 #define TWPA__WIDE_FREE 4u  /* the last write left the key free */
 
 typedef struct twpa__wide_bucket {
   uint32_t horizon;
-  uint8_t tag[TWPA__WIDE_WAYS][3]; /* 3 bits of flags, 21 of hash */
+  uint8_t flags[TWPA__WIDE_WAYS]; /* 3 bits, and 5 of hash */
+  uint16_t tag[TWPA__WIDE_WAYS];  /* 16 of hash */
   uint32_t w[TWPA__WIDE_WAYS];     /* last write, or floor */
   uint32_t u[TWPA__WIDE_WAYS];     /* last update since w */
   uint32_t r[TWPA__WIDE_WAYS];     /* the reader since w, or the join node of several */
@@ -258,12 +265,12 @@ static inline const twpa__wide_bucket *twpa__wide_bucket_of(const twpa__wide_tab
 
 static inline uint32_t twpa__wide_flags(const twpa__wide_bucket *b, int way)
 {
-  return b->tag[way][0] & 7u;
+  return b->flags[way] & 7u;
 }
 
 static inline void twpa__wide_set_flags(twpa__wide_bucket *b, int way, uint32_t set, uint32_t clear)
 {
-  b->tag[way][0] = (uint8_t)((b->tag[way][0] & ~clear) | set);
+  b->flags[way] = (uint8_t)((b->flags[way] & ~clear) | set);
 }
 
 /* The entry of a key, made if need be. */

@@ -278,11 +278,11 @@ static bool is_own(const twpa__graph *g, const twpa__wide_bucket *b, int way, ui
 }
 
 TWPA__APART
-static void enter_wide(const keying *k, twpa__now now)
+static void enter_wide(twpa_plan *plan, const twpa__accesses *a, const twpa__access *acc, twpa__now now)
 {
-  twpa_plan *plan = k->plan;
   twpa__graph *g = &plan->graph;
-  twpa__wide_found f = twpa__wide_find(&plan->wide, k->acc->key, now, twpa__newest_member, g);
+  const keying here = keying_of(plan, a, acc), *k = &here;
+  twpa__wide_found f = twpa__wide_find(&plan->wide, acc->key, now, twpa__newest_member, g);
   twpa__wide_bucket *b = f.bucket;
   int way = f.way;
   if (f.had_join)
@@ -332,22 +332,24 @@ static const void *place_of(const twpa_plan *plan, const twpa__access *acc)
 #define AHEAD 6 /* keys of a large transaction that are on their way; those of a small one the processor overlaps itself */
 
 /*
- * Narrow keys, up to the next wide one. Which of them are in the table, and which of the edges are there already, cannot
- * be predicted: what all transactions do has no branches that depend on it.
+ * All keys, one after the other. Which of them are in the table, and which of the edges are there already, cannot be
+ * predicted: what all transactions do with narrow entries has no branches that depend on it.
  */
-static const twpa__access *enter_narrow(twpa_plan *plan, const twpa__accesses *a, const twpa__access *acc, twpa__now now)
+static void enter_keys(twpa_plan *plan, const twpa__accesses *a, twpa__now now)
 {
   twpa__graph *g = &plan->graph;
   twpa__node *n = twpa__node_at(g, g->last);
-  const twpa__access *const end = a->acc + a->nacc;
-  const twpa__narrow_table table = plan->narrow;
   const uint32_t room = twpa__graph_is_plain(g) ? TWPA__NODE_EDGES : 0;
   const bool bits = g->explain || g->early; /* somebody asks for them */
   uint32_t hits = 0, evicted = 0, made = 0;
-  for (; acc < end && (acc->bits & TWPA__ACC_WIDE) == 0; acc++) {
+  for (const twpa__access *acc = a->acc, *end = acc + a->nacc; acc < end; acc++) {
     if (end - acc > AHEAD)
       TWPA__PREFETCH(place_of(plan, acc + AHEAD));
-    const twpa__narrow_found f = twpa__narrow_access(&table, acc->key, bits ? narrow_bits(acc) : 0, now);
+    if ((acc->bits & TWPA__ACC_WIDE) != 0) {
+      enter_wide(plan, a, acc, now);
+      continue;
+    }
+    const twpa__narrow_found f = twpa__narrow_access(&plan->narrow, acc->key, bits ? narrow_bits(acc) : 0, now);
     hits += f.hit;
     evicted += f.evicted;
     if (twpa__is_live(now, f.horizon) && !f.hit)
@@ -360,23 +362,6 @@ static const twpa__access *enter_narrow(twpa_plan *plan, const twpa__accesses *a
   plan->counters.hits += hits;
   plan->counters.evicted += evicted;
   twpa__graph_after_plain_end(g, TWPA_EDGE_WRITE_WRITE, made);
-  return acc;
-}
-
-static void enter_keys(twpa_plan *plan, const twpa__accesses *a, twpa__now now)
-{
-  const twpa__access *acc = a->acc, *const end = acc + a->nacc;
-  while (acc < end) {
-    if ((acc->bits & TWPA__ACC_WIDE) == 0) {
-      acc = enter_narrow(plan, a, acc, now);
-      continue;
-    }
-    if (end - acc > AHEAD)
-      TWPA__PREFETCH(place_of(plan, acc + AHEAD));
-    const keying k = keying_of(plan, a, acc);
-    enter_wide(&k, now);
-    acc++;
-  }
 }
 
 void twpa__enter_accesses(twpa_plan *plan, const twpa__accesses *a)

@@ -62,7 +62,7 @@ mutation 'readers ignored at eviction' conflicts.c \
   '/^static uint32_t newest_of/,/^}/s/return .*/(void)reader; return twpa__newer(now, b->w[i], b->u[i]);/' plan_oracle plan_pairs
 mutation 'no floor' enter.c 's/^  if (floor)$/  if (0)/' plan_oracle plan_pairs
 mutation 'no horizon of narrow entries' enter.c \
-  '/^static const twpa__access \*enter_narrow/,/^}/s/after_horizon(plan, f.horizon, now);/(void)0;/' plan_oracle plan_pairs
+  '/^static void enter_keys/,/^}/s/after_horizon(plan, f.horizon, now);/(void)0;/' plan_oracle plan_pairs
 mutation 'a floor that is not taken from the horizon' conflicts.c \
   's/^  b->w\[way\] = horizon;/  (void)horizon; b->w[way] = now.seq - now.span;/' plan_oracle plan_pairs
 mutation 'only the last reader counts' enter.c \
