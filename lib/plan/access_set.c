@@ -176,14 +176,12 @@ twpa_status twpa_access_set_truncate(twpa_access_set *set, twpa_relation *const 
   return st;
 }
 
-/* A few keys are compared one by one, and there is room for them: what most transactions need. False if not so. */
+/* A new key, not too many of them, and room for it: what is needed mostly. False if it is not so. */
 static inline bool add_raw(twpa__accesses *a, uint64_t hash, uint32_t bits)
 {
-  if (a->nacc >= TWPA__LINEAR || a->nacc >= a->acc_cap)
+  if (a->nacc >= TWPA__LINEAR_KEYS || a->nacc >= a->acc_cap || twpa__accesses_may_have(a, hash))
     return false;
-  for (size_t i = 0; i < a->nacc; i++)
-    if (a->acc[i].key == hash)
-      return false;
+  twpa__accesses_mark(a, hash);
   a->acc[a->nacc++] = (twpa__access){hash, bits, 0};
   a->nraw++;
   return true;

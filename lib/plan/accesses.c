@@ -25,7 +25,7 @@ static twpa_status map_reserve(twpa__posmap *map, twpa__mem *mem, const void *it
 {
   if (twpa__posmap_fits(map, n))
     return TWPA_OK;
-  size_t cap = map->cap > 0 ? map->cap : 4 * TWPA__LINEAR, bytes;
+  size_t cap = map->cap > 0 ? map->cap : 4 * map->linear, bytes;
   while (cap / 2 < n) {
     if (cap > UINT32_MAX / 2)
       return TWPA_E_NOMEM;
@@ -40,7 +40,7 @@ static twpa_status map_reserve(twpa__posmap *map, twpa__mem *mem, const void *it
   map->slots = slots;
   map->cap = cap;
   map->used = false;
-  if (have > TWPA__LINEAR) {
+  if (have > map->linear) {
     map->used = true;
     for (size_t pos = 0; pos < have; pos++) {
       size_t i = twpa__mix64(id_at(items, stride, pos)) & (cap - 1);
@@ -63,7 +63,7 @@ static void map_enter(twpa__posmap *map, uint64_t id, size_t pos)
 /* The element at `pos` is new: the map gets it, and all before it when it is used for the first time. */
 static void map_add(twpa__posmap *map, const void *items, size_t stride, size_t pos)
 {
-  if (pos < TWPA__LINEAR)
+  if (pos < map->linear)
     return;
   size_t from = map->used ? pos : 0;
   map->used = true;
@@ -74,7 +74,7 @@ static void map_add(twpa__posmap *map, const void *items, size_t stride, size_t 
 /* The next position of the id after *probe, or SIZE_MAX. Start with *probe = SIZE_MAX. */
 static size_t map_next(const twpa__posmap *map, const void *items, size_t stride, size_t n, uint64_t id, size_t *probe)
 {
-  if (n <= TWPA__LINEAR) {
+  if (n <= map->linear) {
     for (size_t pos = *probe == SIZE_MAX ? 0 : *probe + 1; pos < n; pos++)
       if (id_at(items, stride, pos) == id)
         return *probe = pos;
@@ -106,6 +106,8 @@ void twpa__accesses_init(twpa__accesses *a, twpa__mem *mem, uint64_t budget)
   memset(a, 0, sizeof *a);
   a->mem = mem;
   a->budget = budget;
+  a->acc_map.linear = TWPA__LINEAR_KEYS;
+  a->touch_map.linear = a->user_map.linear = TWPA__LINEAR;
 }
 
 void twpa__accesses_clear(twpa__accesses *a)
@@ -115,6 +117,7 @@ void twpa__accesses_clear(twpa__accesses *a)
   map_clear(&a->acc_map);
   map_clear(&a->touch_map);
   map_clear(&a->user_map);
+  memset(a->seen, 0, sizeof a->seen);
   a->nacc = a->ntouches = a->nusers = a->nidxs = a->nraw = 0;
   a->over = a->database_barrier = false;
   if (a->fell_back)
@@ -178,6 +181,7 @@ twpa_status twpa__accesses_copy(twpa__accesses *to, const twpa__accesses *from, 
   to->nraw = from->nraw;
   for (size_t i = 0; i < from->nacc; i++) {
     to->acc[i] = from->acc[i];
+    twpa__accesses_mark(to, from->acc[i].key);
     map_add(&to->acc_map, to->acc, sizeof *to->acc, to->nacc++);
   }
   for (size_t i = 0; i < from->ntouches; i++) {
@@ -246,10 +250,12 @@ static void drop_keys(twpa__accesses *a)
 {
   size_t kept = 0;
   map_clear(&a->acc_map);
+  memset(a->seen, 0, sizeof a->seen);
   for (size_t i = 0; i < a->nacc; i++) {
     if ((a->acc[i].bits & TWPA__ACC_RAW) == 0)
       continue;
     a->acc[kept] = a->acc[i];
+    twpa__accesses_mark(a, a->acc[kept].key);
     map_add(&a->acc_map, a->acc, sizeof *a->acc, kept++);
   }
   a->nacc = kept;
@@ -262,7 +268,9 @@ static size_t find_key(const twpa__accesses *a, uint64_t key, uint32_t bits)
 {
   const uint32_t space = TWPA__ACC_WIDE | TWPA__ACC_RAW;
   size_t probe = SIZE_MAX, pos;
-  if (a->nacc <= TWPA__LINEAR) {
+  if (!twpa__accesses_may_have(a, key))
+    return SIZE_MAX;
+  if (a->nacc <= a->acc_map.linear) {
     for (pos = 0; pos < a->nacc; pos++)
       if (a->acc[pos].key == key && ((a->acc[pos].bits ^ bits) & space) == 0)
         return pos;
@@ -282,6 +290,7 @@ void twpa__accesses_key(twpa__accesses *a, uint32_t idx, uint64_t key, uint32_t 
   if (pos == SIZE_MAX) {
     TWPA__ASSERT(a->nacc < a->acc_cap);
     a->acc[a->nacc] = (twpa__access){key, bits, idx};
+    twpa__accesses_mark(a, key);
     map_add(&a->acc_map, a->acc, sizeof *a->acc, a->nacc++);
     if ((bits & TWPA__ACC_RAW) != 0)
       a->nraw++;

@@ -92,6 +92,7 @@ typedef struct twpa__user {
 typedef struct twpa__posmap {
   uint32_t *slots; /* position + 1; 0: free */
   size_t cap;      /* power of two, or 0 */
+  size_t linear;   /* up to so many elements, looking at each is faster */
   bool used;
 } twpa__posmap;
 
@@ -104,6 +105,7 @@ typedef struct twpa__accesses {
   size_t nacc, ntouches, nusers, nidxs;
   size_t acc_cap, touches_cap, users_cap, idxs_cap;
   twpa__posmap acc_map, touch_map, user_map;
+  uint64_t seen[4]; /* a bit for each key that is there, by its upper eight bits: most new keys are told by it */
   size_t nraw;     /* of nacc */
   uint64_t budget; /* most keys; 0: no limit */
   bool over;       /* over the budget: the keys are gone, every touch is a barrier */
@@ -116,14 +118,16 @@ typedef struct twpa__accesses {
 void twpa__accesses_init(twpa__accesses *a, twpa__mem *mem, uint64_t budget);
 void twpa__accesses_clear(twpa__accesses *a); /* lets go of relations, keeps memory */
 void twpa__accesses_free(twpa__accesses *a);
-/* Up to so many elements, looking at each is faster than a map. */
+
+/* Up to so many elements are looked at one by one; keys seldom, thanks to `seen`. */
 #define TWPA__LINEAR 8
+#define TWPA__LINEAR_KEYS 32
 
 twpa_status twpa__accesses_grow(twpa__accesses *a, size_t nacc, size_t ntouches);
 
 static inline bool twpa__posmap_fits(const twpa__posmap *map, size_t n)
 {
-  return n <= TWPA__LINEAR || n <= map->cap / 2;
+  return n <= map->linear || n <= map->cap / 2;
 }
 
 /* Makes sure that so many more fit. */
@@ -133,6 +137,17 @@ static inline twpa_status twpa__accesses_reserve(twpa__accesses *a, size_t nacc,
   if (n <= a->acc_cap && m <= a->touches_cap && twpa__posmap_fits(&a->acc_map, n) && twpa__posmap_fits(&a->touch_map, m))
     return TWPA_OK;
   return twpa__accesses_grow(a, nacc, ntouches);
+}
+
+/* False: the key is new, certainly. */
+static inline bool twpa__accesses_may_have(const twpa__accesses *a, uint64_t key)
+{
+  return (a->seen[key >> 62] >> (key >> 56 & 63) & 1) != 0;
+}
+
+static inline void twpa__accesses_mark(twpa__accesses *a, uint64_t key)
+{
+  a->seen[key >> 62] |= UINT64_C(1) << (key >> 56 & 63);
 }
 
 /* Something coarser than an exact key was used. */
