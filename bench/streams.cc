@@ -20,10 +20,8 @@ uint64_t hash(uint32_t index, uint64_t id)
 
 source::source(kind w, uint64_t keys, bool h) : what(w), keyspace(keys), hashed(h)
 {
-  if (what == ZIPF)
+  if (what == ZIPF || what == HOT_PARENT)
     bench_zipf_init(&zipf, keyspace, 0.99);
-  if (what == HOT_PARENT)
-    bench_zipf_init(&zipf, 1000, 0.99);
 }
 
 void source::add(piece &p, uint32_t index, uint64_t id, uint32_t mode)

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include <twpa/plan.h>
@@ -16,6 +17,37 @@
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
+
+/* The operator new of the whole program is malloc; large blocks are in huge pages on demand (Linux). */
+static bool large_blocks_are_huge;
+
+void *operator new(size_t size)
+{
+#ifdef __linux__
+  const size_t huge = (size_t)2 << 20, rounded = (size + huge - 1) / huge * huge;
+  if (large_blocks_are_huge && size >= huge) {
+    void *p = aligned_alloc(huge, rounded);
+    if (p == nullptr)
+      throw std::bad_alloc();
+    (void)madvise(p, rounded, MADV_HUGEPAGE);
+    return p;
+  }
+#endif
+  void *p = malloc(size);
+  if (p == nullptr)
+    throw std::bad_alloc();
+  return p;
+}
+
+void operator delete(void *p) noexcept
+{
+  free(p);
+}
+
+void operator delete(void *p, size_t) noexcept
+{
+  free(p);
+}
 
 namespace {
 
@@ -70,42 +102,23 @@ void check(twpa_status st)
   exit(1);
 }
 
-/* Large blocks in huge pages, as a host may give them through its allocator (Linux). */
-#ifdef __linux__
-const size_t HUGE_PAGE = (size_t)2 << 20;
-
-size_t rounded(size_t size)
+/* An allocator of the host's that knows nothing of pages: what the library would get from malloc. */
+void *plain_alloc(void *, size_t size)
 {
-  return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+  return malloc(size);
 }
 
-void *huge_alloc(void *, size_t size)
+void *plain_resize(void *, void *p, size_t, size_t new_size)
 {
-  if (size < HUGE_PAGE)
-    return malloc(size);
-  void *p = aligned_alloc(HUGE_PAGE, rounded(size));
-  if (p != nullptr)
-    (void)madvise(p, rounded(size), MADV_HUGEPAGE);
-  return p;
+  return realloc(p, new_size);
 }
 
-void huge_release(void *, void *p, size_t)
+void plain_release(void *, void *p, size_t)
 {
   free(p);
 }
 
-void *huge_resize(void *user, void *p, size_t old_size, size_t new_size)
-{
-  void *fresh = huge_alloc(user, new_size);
-  if (fresh != nullptr && p != nullptr) {
-    memcpy(fresh, p, old_size < new_size ? old_size : new_size);
-    free(p);
-  }
-  return fresh;
-}
-
-const twpa_allocator huge_pages = {nullptr, huge_alloc, huge_resize, huge_release};
-#endif
+const twpa_allocator plain = {nullptr, plain_alloc, plain_resize, plain_release};
 
 struct ours : contender {
   static const size_t AHEAD = 8; /* transactions whose place in the table is being loaded */
@@ -164,11 +177,27 @@ struct ours : contender {
   }
 };
 
-#ifdef __linux__
-struct ours_in_huge_pages : ours {
-  explicit ours_in_huge_pages(const feed &f) : ours(f, &huge_pages) {}
+struct ours_with_malloc : ours {
+  explicit ours_with_malloc(const feed &f) : ours(f, &plain) {}
 };
-#endif
+
+/* A contender whose large arrays are in huge pages as well. */
+template <typename Contender> struct in_huge_pages : contender {
+  Contender *c;
+  explicit in_huge_pages(const feed &f)
+  {
+    large_blocks_are_huge = true;
+    c = new Contender(f);
+    large_blocks_are_huge = false;
+  }
+  ~in_huge_pages() override { delete c; }
+  void pass(const piece &p) override
+  {
+    large_blocks_are_huge = true;
+    c->pass(p);
+    large_blocks_are_huge = false;
+  }
+};
 
 /* What the harness calls. */
 struct table;
@@ -233,11 +262,10 @@ template <typename K> std::vector<seat> all_seats(table *t)
     {"std::map, cleared at 25,000", make<other<baselines::capped_map, K, graph>>, nullptr, 0, t, nullptr},
     {"uthash", make<other<baselines::ut_map, K, graph>>, nullptr, 0, t, nullptr},
     {"twpa plan", make<ours>, nullptr, 0, t, nullptr},
-#ifdef __linux__
-    {"twpa plan in huge pages", make<ours_in_huge_pages>, nullptr, 0, t, nullptr},
-#endif
+    {"twpa plan, memory from malloc", make<ours_with_malloc>, nullptr, 0, t, nullptr},
 #ifdef HAVE_ABSL
     {ABSL, make<other<baselines::absl_map, K, graph>>, nullptr, 0, t, nullptr},
+    {"absl::flat_hash_map in huge pages", make<in_huge_pages<other<baselines::absl_map, K, graph>>>, nullptr, 0, t, nullptr},
     {"absl::flat_hash_map, edges not kept", make<other<baselines::absl_map, K, baselines::listing>>, nullptr, 0, t, nullptr},
 #endif
   };
@@ -290,16 +318,24 @@ template <typename K> void compare(const comparison &c, bool hashed)
 int main(int argc, char **argv)
 {
   const size_t M = 1 << 20;
+  const size_t SMALL = M / 4; /* where it would not matter, if it were smaller still */
   const comparison all[] = {
-    {"uniform, 10 k keys", streams::UNIFORM, 10000, 2500, 64, M / 4, 0, 0, 0},
+    {"uniform, 10 k keys", streams::UNIFORM, 10000, 2500, 64, SMALL, 0, 0, 0},
     {"uniform, 1 M keys", streams::UNIFORM, 1000000, 250000, 64, 16 * M, 5, 2, 20},
     {"uniform, 10 M keys", streams::UNIFORM, 10000000, 2500000, 64, 128 * M, 5, 2, 30},
-    {"zipf 0.99, 10 k keys", streams::ZIPF, 10000, 2500, 64, M / 4, 0, 0, 0},
+    {"zipf 0.99, 10 k keys", streams::ZIPF, 10000, 2500, 64, SMALL, 0, 0, 0},
     {"zipf 0.99, 1 M keys", streams::ZIPF, 1000000, 250000, 64, 16 * M, 0, 0, 0},
     {"zipf 0.99, 10 M keys", streams::ZIPF, 10000000, 2500000, 64, 128 * M, 0, 0, 0},
-    {"append only, 1 M keys", streams::APPEND, 1000000, 250000, 64, 16 * M, 0, 0, 0},
-    {"hot parents", streams::HOT_PARENT, 1000, 10000, M, M, 0, 0, 0},
+    {"append only, 10 k live keys", streams::APPEND, 10000, 2500, 64, SMALL, 0, 0, 0},
+    {"append only, 1 M live keys", streams::APPEND, 1000000, 250000, 64, 16 * M, 0, 0, 0},
+    {"append only, 10 M live keys", streams::APPEND, 10000000, 2500000, 64, 128 * M, 0, 0, 0},
+    {"hot parents, 10 k", streams::HOT_PARENT, 10000, 10000, M, M, 0, 0, 0},
+    {"hot parents, 1 M", streams::HOT_PARENT, 1000000, 10000, M, M, 0, 0, 0},
+    {"hot parents, 10 M", streams::HOT_PARENT, 10000000, 10000, M, M, 0, 0, 0},
+    {"update of two indexes, 10 k rows", streams::UPDATE_INDEX, 10000, 1000, 64, SMALL, 0, 0, 0},
     {"update of two indexes, 1 M rows", streams::UPDATE_INDEX, 1000000, 100000, 64, 16 * M, 0, 0, 0},
+    {"update of two indexes, 10 M rows", streams::UPDATE_INDEX, 10000000, 1000000, 64, 128 * M, 0, 0, 0},
+    {"TPC-C like, 1 warehouse", streams::TPCC, 10000, 10000, 8 * M, 4 * M, 0, 0, 0},
     {"TPC-C like, 1 M keys", streams::TPCC, 1000000, 10000, 8 * M, 4 * M, 0, 0, 0},
     {"TPC-C like, 10 M keys", streams::TPCC, 10000000, 10000, 8 * M, 4 * M, 0, 0, 0},
   };
