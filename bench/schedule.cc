@@ -6,6 +6,8 @@
  * transaction: once as a flow graph of continue_node, once as tasks of a task group with counters of predecessors made
  * by hand. TBB works through windows: a window of transactions is built, then run to its end, which is its best case;
  * ours keeps a window of the same size full.
+ *
+ * And how finishing grows with the number of those that wait at one.
  */
 #include "streams.h"
 
@@ -271,6 +273,66 @@ void compare(const char *title, streams::kind what, uint64_t keyspace, double wa
     bench_want_ns(&o, want_ns);
 }
 
+/* --- many that wait at one ---------------------------------------------------------------------------------------- */
+
+/* One writes a key, many read it, another writes it: finishing the first wakes all, finishing those each time asks what is
+   left for the last. Entering is not timed. With explain, which keeps all edges and whom they go by. */
+struct crowd {
+  size_t n;
+  twpa_plan *plan = nullptr;
+
+  void enter(twpa_access_set *set, uint32_t mode)
+  {
+    uint64_t seq;
+    uint32_t npredecessors;
+    check(twpa_access_set_begin(set, 0, 0, 0));
+    check(twpa_access_set_access(set, 7, mode));
+    check(twpa_plan_add(plan, &seq, &npredecessors, set));
+  }
+  static void prepare(void *arg, size_t)
+  {
+    crowd *c = (crowd *)arg;
+    twpa_access_set *set;
+    twpa_plan_options o = twpa_plan_options();
+    o.struct_size = TWPA_PLAN_OPTIONS_INIT;
+    o.explain = 1;
+    check(twpa_plan_new(&c->plan, &o, nullptr));
+    check(twpa_access_set_new(&set, c->plan, nullptr));
+    c->enter(set, TWPA_MODE_WRITE);
+    for (size_t i = 0; i < c->n; i++)
+      c->enter(set, TWPA_MODE_READ);
+    c->enter(set, TWPA_MODE_WRITE);
+    twpa_access_set_free(set);
+  }
+  static void run(void *arg, size_t)
+  {
+    crowd *c = (crowd *)arg;
+    uint64_t seq;
+    for (uint64_t i = 1; i <= c->n + 2; i++) {
+      check(twpa_plan_complete(c->plan, i, TWPA_DONE_COMMITTED));
+      while (twpa_plan_next_ready(c->plan, &seq) == TWPA_OK)
+        continue;
+    }
+  }
+  static void finish(void *arg, size_t) { twpa_plan_free(((crowd *)arg)->plan); }
+};
+
+void compare_crowds()
+{
+  const char *const names[] = {"1,000", "10,000", "100,000"};
+  crowd crowds[3];
+  bench_case cases[3];
+  for (size_t i = 0, n = bench_size(1000, 10); i < 3; i++, n *= 10) {
+    crowds[i].n = n;
+    cases[i] = case_of(names[i], crowd::run, &crowds[i]);
+    cases[i].prepare = crowd::prepare;
+    cases[i].finish = crowd::finish;
+    cases[i].units = (double)n;
+  }
+  if (bench_compare("so many wait at one, with explain", "transaction finished", cases, 3, 1))
+    bench_want("100,000 against 1,000, per transaction (fastest rounds)", cases[2].ns_min / cases[0].ns_min, false, 3);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -284,5 +346,6 @@ int main(int argc, char **argv)
   compare("uniform, 10 M keys", streams::UNIFORM, 10000000, 0, 0);
   compare("zipf 0.99, 1 M keys", streams::ZIPF, 1000000, 0, 0);
   compare("append only", streams::APPEND, 1000000, 0, 0);
+  compare_crowds();
   return bench_end();
 }
