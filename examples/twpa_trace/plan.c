@@ -8,11 +8,11 @@
 
 const trace_verb plan_verbs[] = {
   {"relation", "NAME", "columns identity root flags affects", do_relation, 0, NULL},
-  {"index", "NAME", "of columns flags where prefix", do_index, 0, NULL},
+  {"index", "NAME", "of columns flags where prefix id", do_index, 0, NULL},
   {"fk", "NAME", "of columns parent index flags", do_fk, 0, NULL},
   {"plan", NULL,
    "seed table wide memory max-transactions max-keys txn-max-keys unique reference foreign-keys no-identity "
-   "parent-update early commit-order",
+   "parent-update early commit-order explain",
    do_plan, 0, NULL},
   {"scheduler", NULL, "running open window retries commit-order", do_scheduler, 0, NULL},
   {"progress", NULL, "start stream span", do_progress, 0, NULL},

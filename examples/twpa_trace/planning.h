@@ -18,6 +18,7 @@ typedef struct trace_index {
   char *name;
   trace_columns columns, where;
   uint32_t *prefix;
+  uint64_t id; /* its place from 1, if the trace says nothing else */
   uint32_t flags;
   bool has_where;
 } trace_index;

@@ -76,16 +76,18 @@ static const trace_index *index_of(const trace_described *r, const char *name)
   return NULL;
 }
 
-/* The id of an index is its place, from 1. */
 static uint64_t index_id(const trace_described *r, const char *name)
 {
   const trace_index *i = index_of(r, name);
-  return i != NULL ? (uint64_t)(i - r->indexes) + 1 : 0;
+  return i != NULL ? i->id : 0;
 }
 
 const char *index_name(const trace_described *r, uint64_t id)
 {
-  return id >= 1 && id <= r->nindexes ? r->indexes[id - 1].name : NULL;
+  for (size_t i = 0; i < r->nindexes; i++)
+    if (r->indexes[i].id == id)
+      return r->indexes[i].name;
+  return NULL;
 }
 
 /* NAME:CLASS[:generated],... */
@@ -204,9 +206,10 @@ bool do_index(trace *t, const trace_command *c)
     return arg_fail(t, c, NULL, "this index is there already");
   r->indexes = host_grow(r->indexes, &r->indexes_cap, r->nindexes, sizeof *r->indexes);
   trace_index *i = &r->indexes[r->nindexes++];
-  *i = (trace_index){.name = host_copy(name, strlen(name)), .has_where = arg_has(c, "where")};
+  *i = (trace_index){.name = host_copy(name, strlen(name)), .id = r->nindexes, .has_where = arg_has(c, "where")};
   uint32_t flags = 0;
-  if (!arg_flags(t, c, "flags", &flags,
+  if (!arg_number(t, c, "id", &i->id, 1, UINT64_MAX) ||
+      !arg_flags(t, c, "flags", &flags,
                  "primary|nulls-not-distinct|partial|expression|deferrable|exclusion|prefix-utf8"))
     return false;
   i->flags = flags | (i->has_where ? TWPA_INDEX_PARTIAL : 0);
@@ -262,7 +265,7 @@ static void fill_indexes(const trace_described *r, twpa_index_desc *out)
 {
   for (size_t i = 0; i < r->nindexes; i++) {
     const trace_index *from = &r->indexes[i];
-    out[i] = (twpa_index_desc){.id = i + 1, .columns = from->columns.at, .ncolumns = from->columns.n,
+    out[i] = (twpa_index_desc){.id = from->id, .columns = from->columns.at, .ncolumns = from->columns.n,
                                .prefix_len = from->prefix,
                                .predicate_columns = from->has_where ? from->where.at : NULL,
                                .npredicate_columns = from->where.n, .flags = from->flags};

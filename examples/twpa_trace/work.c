@@ -57,7 +57,8 @@ bool do_plan(trace *t, const trace_command *c)
       !arg_choice(t, c, "no-identity", &o->no_identity, "serial|insert-free") ||
       !arg_choice(t, c, "parent-update", &o->parent_update, "free|conflicts") ||
       !arg_choice(t, c, "early", &o->early_start, "off|narrow|wide") ||
-      !arg_choice(t, c, "commit-order", &o->free_commit_order, "global|free"))
+      !arg_choice(t, c, "commit-order", &o->free_commit_order, "global|free") ||
+      !arg_choice(t, c, "explain", &o->explain, "no|yes"))
     return false;
   o->table_bytes = (size_t)table;
   o->wide_bytes = (size_t)wide;

@@ -8,6 +8,8 @@
 #include "kit.h"
 #include "store.h"
 
+#include <stdio.h>
+
 #define TX 6
 #define SOURCE_ST 3 /* statements of a transaction at the source */
 #define STREAM_ST 8 /* in the stream: with those of foreign keys' actions */
@@ -63,17 +65,24 @@ void history_relations(const schema *sc, twpa_relation **rels);
 void history_relations_free(const schema *sc, twpa_relation **rels);
 /* The accesses of a transaction. */
 void history_fill(const history *h, int t, twpa_access_set *set, twpa_relation *const *rels, uint32_t flags);
+struct trace_log; /* history_trace.h; NULL: nothing is written down */
 /* Offers rows of the target to row memory. */
-void history_seed_rows(const schema *sc, const state *rows, twpa_plan *plan, twpa_relation *const *rels);
+void history_seed_rows(const schema *sc, const state *rows, twpa_plan *plan, twpa_relation *const *rels,
+                       const struct trace_log *log);
 /* Plans the history: for each transaction those it waits for, as bits. */
 void history_plan(const history *h, const setting *how, uint32_t preds[TX]);
+void history_plan_logged(const history *h, const setting *how, uint32_t preds[TX], const struct trace_log *log);
 
 /* Executes every order that preds allow. NULL: all of them are right; otherwise what is wrong with one, its transactions
    in `order`. optimistic: a unique violation is allowed in all but the first unfinished one. */
 const char *history_all_orders(const history *h, const uint32_t preds[TX], bool optimistic, uint64_t *steps, char *order);
 
-/* Prints a history as a trace of the source's statements. */
-void history_print(const history *h);
+/* What a plan lacks, so that all orders are right: a smallest set of dependencies, as bits. */
+void history_lacking(const history *h, const uint32_t preds[TX], bool optimistic, uint32_t lacking[TX]);
+/*
+ * Prints a history that went wrong as a trace (docs/trace.md) which expects of the plan what it lacks. hidden: see trace_log.
+ */
+void history_report(FILE *out, const history *h, const setting *how, const uint32_t hidden[TX]);
 /* Is it still wrong? Called with expanded histories. */
 typedef bool (*history_test)(const history *h, void *arg);
 /* Drops whatever can be dropped while the history stays valid and `wrong` says yes. */

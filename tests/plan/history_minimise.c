@@ -1,104 +1,10 @@
 /*
- * Makes a failing history small and prints it: what can be dropped (transactions, statements, rows, foreign keys, indexes,
- * properties of them) is dropped as long as the history stays valid and still fails.
+ * Makes a failing history small: what can be dropped (transactions, statements, rows, foreign keys, indexes, properties of
+ * them) is dropped as long as the history stays valid and still fails.
  */
 #include "history.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-/* --- printing ------------------------------------------------------------------------------------------------------- */
-
-static void print_row(tuple t)
-{
-  static const char *const names[COLS] = {"a", "b", "c", "d"};
-  for (unsigned c = 0; c < COLS; c++) {
-    printf(" %s=", names[c]);
-    if (col(t, c) == NUL)
-      printf("null");
-    else
-      printf("%u", col(t, c));
-  }
-}
-
-static void print_columns(const uint8_t *cols, unsigned n)
-{
-  printf("(");
-  for (unsigned i = 0; i < n; i++)
-    printf("%s%c", i > 0 ? "," : "", "abcd"[cols[i]]);
-  printf(")");
-}
-
-static void print_table(const schema *sc, int t)
-{
-  static const char *const identities[] = {"default", "index", "full", "nothing"};
-  printf("relation t%d columns a,b,c,d identity %s\n", t, identities[sc->identity[t]]);
-  for (int x = 0; x < INDEXES; x++) {
-    const unique *u = &sc->indexes[t][x];
-    if (u->n == 0)
-      continue;
-    printf("  index %d %s", x + 1, x == 0 ? "primary" : "unique");
-    print_columns(u->cols, u->n);
-    printf("%s%s%s%s\n", u->nulls_are_values ? " nulls-not-distinct" : "",
-           !u->partial           ? ""
-           : u->predicate_known ? " where d<>0"
-                                 : " where d<>0 (columns not told)",
-           u->deferred ? " deferrable" : "", u->expression ? " over (value = 0)" : "");
-  }
-}
-
-static void print_schema(const schema *sc)
-{
-  static const char *const actions[] = {"", "cascade", "set-null"};
-  for (int t = 0; t < sc->ntables; t++)
-    print_table(sc, t);
-  for (int f = 0; f < FKS; f++) {
-    const foreign *fk = &sc->fks[f];
-    if (!fk->there)
-      continue;
-    printf("foreign key t%d", fk->child);
-    print_columns(fk->cols, fk->n);
-    printf(" -> t%d index %d%s%s%s %s%s %s\n", fk->parent, fk->index + 1, fk->target ? "" : " not-enforced",
-           fk->source ? "" : " not-at-source", fk->match_full ? " match-full" : "",
-           fk->on_delete != NO_ACTION ? "on-delete " : "", actions[fk->on_delete],
-           fk->on_update == CASCADE ? "on-update cascade" : fk->on_update == SET_NULL ? "on-update set-null" : "");
-  }
-  if (sc->trigger >= 0)
-    printf("trigger t0 writes t%d\n", sc->trigger);
-}
-
-static void print_statement(const statement *s)
-{
-  static const char *const ops[] = {"", "insert", "update", "delete", "truncate"};
-  printf("  %s t%d", ops[s->op], s->table);
-  if (s->op == ST_UPDATE || s->op == ST_DELETE)
-    print_row(s->old);
-  if (s->op == ST_UPDATE)
-    printf(" to");
-  if (s->op == ST_UPDATE || s->op == ST_INSERT)
-    print_row(s->new);
-  for (unsigned c = 0; c < COLS; c++)
-    if ((s->same & 1u << c) != 0)
-      printf(" unchanged:%c", "abcd"[c]);
-  printf("\n");
-}
-
-void history_print(const history *h)
-{
-  print_schema(&h->sc);
-  for (int t = 0; t < h->sc.ntables; t++)
-    for (int i = 0; i < h->start.count[t]; i++) {
-      printf("start t%d", t);
-      print_row(h->start.rows[t][i]);
-      printf("\n");
-    }
-  for (int t = 0; t < h->n; t++) {
-    printf("txn %d%s\n", t + 1, t == h->skipped ? " skipped" : "");
-    for (int i = 0; i < h->nsrc[t]; i++)
-      print_statement(&h->src[t][i]);
-  }
-  fflush(stdout);
-}
+#include <stddef.h>
 
 /* --- smaller -------------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* From histories to plans; every order of a plan, executed. */
-#include "history.h"
+#include "history_trace.h"
 
 #include <stdio.h>
 
@@ -72,15 +72,9 @@ void history_relations_free(const schema *sc, twpa_relation **rels)
 
 /* --- accesses ------------------------------------------------------------------------------------------------------- */
 
-static void values_of(tuple t, int64_t *out)
-{
-  for (unsigned c = 0; c < COLS; c++)
-    out[c] = col(t, c) == NUL ? NIL : (int64_t)col(t, c);
-}
-
 static void add_statement(const history *h, twpa_access_set *set, twpa_relation *const *rels, const statement *s)
 {
-  int64_t old[COLS], new[COLS];
+  images im;
   if (s->op == ST_TRUNCATE) {
     twpa_relation *list[TABLES];
     size_t n = 0;
@@ -91,20 +85,9 @@ static void add_statement(const history *h, twpa_access_set *set, twpa_relation 
     test_must(twpa_access_set_truncate(set, list, n) == TWPA_OK);
     return;
   }
-  unsigned key = store_identity(&h->sc, s->table);
-  bool full = h->sc.identity[s->table] == TWPA_IDENTITY_FULL;
-  bool sent = full || s->op == ST_DELETE;
-  values_of(s->old, old);
-  values_of(s->new, new);
-  for (unsigned c = 0; c < COLS; c++) {
-    /* The identity goes along if it changes, and if it lies out of line and the new row does not repeat it. */
-    sent = sent || ((key & 1u << c) != 0 && (old[c] != new[c] || (s->same & 1u << c) != 0));
-    if (!full && (key & 1u << c) == 0)
-      old[c] = NIL; /* "n" in a key-only old row is not NULL */
-    if (s->op == ST_UPDATE && (s->same & 1u << c) != 0)
-      new[c] = SAME;
-  }
-  test_must(change(set, rels[s->table], s->op, COLS, sent ? old : NULL, s->op != ST_DELETE ? new : NULL) == TWPA_OK);
+  history_images(h, s, &im);
+  test_must(change(set, rels[s->table], s->op, COLS, im.has_old ? im.old_values : NULL,
+                   im.has_new ? im.new_values : NULL) == TWPA_OK);
 }
 
 void history_fill(const history *h, int t, twpa_access_set *set, twpa_relation *const *rels, uint32_t flags)
@@ -114,14 +97,19 @@ void history_fill(const history *h, int t, twpa_access_set *set, twpa_relation *
     add_statement(h, set, rels, &h->st[t][i]);
 }
 
-void history_seed_rows(const schema *sc, const state *rows, twpa_plan *plan, twpa_relation *const *rels)
+void history_seed_rows(const schema *sc, const state *rows, twpa_plan *plan, twpa_relation *const *rels,
+                       const trace_log *log)
 {
   for (int t = 0; t < sc->ntables; t++)
     for (int i = 0; i < rows->count[t]; i++) {
+      tuple one = rows->rows[t][i];
       int64_t values[COLS];
       row r;
-      values_of(rows->rows[t][i], values);
+      for (unsigned c = 0; c < COLS; c++)
+        values[c] = col(one, c) == NUL ? NIL : (int64_t)col(one, c);
+      log_seed(log, t, one);
       twpa_status st = twpa_plan_seed_row(plan, rels[t], row_of(&r, COLS, values), COLS);
+      log_status(log, st);
       test_must(st == TWPA_OK || st == TWPA_NONE || st == TWPA_E_STATE);
     }
 }
@@ -146,6 +134,7 @@ typedef struct planning {
   const setting *how;
   uint32_t *preds;
   twpa_plan *plan;
+  const trace_log *log;
   rng r;
   uint32_t done;
   state target; /* after those that are done */
@@ -154,7 +143,11 @@ typedef struct planning {
 static void finish(planning *p, int t, uint32_t outcome)
 {
   uint8_t missing;
+  uint64_t ready;
+  log_line(p->log, "complete %d%s", t + 1, outcome == TWPA_DONE_SKIPPED ? " how=skipped" : "");
   test_must(twpa_plan_complete(p->plan, (uint64_t)t + 1, outcome) == TWPA_OK);
+  while (twpa_plan_next_ready(p->plan, &ready) == TWPA_OK)
+    log_line(p->log, "> ready seq=%d", (int)ready);
   p->done |= 1u << t;
   (void)history_run_tx(p->h, t, &p->target, &missing);
 }
@@ -185,23 +178,31 @@ static void finish_skipped(planning *p)
       finish(p, k, TWPA_DONE_COMMITTED);
   finish(p, skipped, TWPA_DONE_SKIPPED);
   for (int t = skipped + 1; t < p->h->n; t++)
-    if ((p->done & 1u << t) == 0)
+    if ((p->done & 1u << t) == 0) {
       p->preds[t] |= predecessors(p->plan, t);
+      log_explained(p->log, p->plan, t, (uint64_t)t + 1);
+    }
 }
 
-void history_plan(const history *h, const setting *how, uint32_t preds[TX])
+void history_plan_logged(const history *h, const setting *how, uint32_t preds[TX], const trace_log *log)
 {
-  planning p = {h, how, preds, NULL, {how->dice}, 0, h->start};
+  planning p = {h, how, preds, NULL, log, {how->dice}, 0, h->start};
   twpa_access_set *set;
   twpa_relation *rels[TABLES];
   test_must(twpa_plan_new(&p.plan, &how->options, NULL) == TWPA_OK);
   test_must(twpa_access_set_new(&set, p.plan, NULL) == TWPA_OK);
   history_relations(&h->sc, rels);
+  log_line(log, "print edges=plain");
+  log_schema(log, &h->sc);
+  log_plan(log, &how->options);
   for (int t = 0; t < h->n; t++) {
     if (how->seed_rows && (t == 0 || (how->complete && rng_chance(&p.r, 50))))
-      history_seed_rows(&h->sc, &p.target, p.plan, rels); /* what the host sees at the target at this moment */
-    history_fill(h, t, set, rels, how->prepared && rng_chance(&p.r, 25) ? (uint32_t)TWPA_TXN_PREPARED : 0);
+      history_seed_rows(&h->sc, &p.target, p.plan, rels, log); /* what the host sees at the target at this moment */
+    bool prepared = how->prepared && rng_chance(&p.r, 25);
+    history_fill(h, t, set, rels, prepared ? (uint32_t)TWPA_TXN_PREPARED : 0);
+    log_transaction(log, h, t, prepared ? " flags=prepared" : "");
     test_must(enter(p.plan, set) == (uint64_t)t + 1);
+    log_entered(log, p.plan, t, (uint64_t)t + 1);
     preds[t] = predecessors(p.plan, t) | p.done; /* and what was done before it entered */
     finish_some(&p, t);
   }
@@ -209,6 +210,11 @@ void history_plan(const history *h, const setting *how, uint32_t preds[TX])
   history_relations_free(&h->sc, rels);
   twpa_access_set_free(set);
   twpa_plan_free(p.plan);
+}
+
+void history_plan(const history *h, const setting *how, uint32_t preds[TX])
+{
+  history_plan_logged(h, how, preds, NULL);
 }
 
 /* --- every order ---------------------------------------------------------------------------------------------------- */

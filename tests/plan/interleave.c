@@ -1,10 +1,13 @@
 /* Driving the scheduler through a history on a target with locks. */
 #include "interleave.h"
 
+#include <inttypes.h>
+
 typedef struct run {
   const history *h;
   const driving *d;
   interleaved *sum;
+  const trace_log *log;
   rng r;
   locks target;
   twpa_plan *plan;
@@ -26,6 +29,13 @@ static uint64_t seq_of(int t)
 
 /* --- moves: each returns true if it did something ------------------------------------------------------------------- */
 
+static void log_groups(const run *x, int t)
+{
+  char more[32];
+  snprintf(more, sizeof more, " groups=%u", x->groups[t]);
+  log_transaction(x->log, x->h, t, more);
+}
+
 static bool submit(run *x)
 {
   uint64_t seq;
@@ -36,6 +46,8 @@ static bool submit(run *x)
   if (st == TWPA_E_LIMIT)
     return false;
   test_must(st == TWPA_OK && seq == seq_of(x->submitted));
+  log_groups(x, x->submitted);
+  log_entered(x->log, x->plan, x->submitted, seq);
   x->submitted++;
   return true;
 }
@@ -45,6 +57,7 @@ static bool start(run *x)
   uint64_t seq;
   if (twpa_scheduler_next(x->sched, &seq, NULL) != TWPA_OK)
     return false;
+  log_line(x->log, "next count=1\n> run seq=%" PRIu64, seq);
   locks_begin(&x->target, (int)seq - 1);
   x->running |= (uint8_t)(1u << (seq - 1));
   x->excused &= (uint8_t)~(1u << (seq - 1));
@@ -71,6 +84,8 @@ static void fails(run *x, int t)
   gone(x, t);
   test_must(twpa_scheduler_failed(x->sched, seq_of(t), &verdict, doomed ? TWPA_FAIL_CANCELLED : TWPA_FAIL_CONFLICT) ==
             TWPA_OK);
+  log_line(x->log, "failed %d why=%s\n> verdict %s", t + 1, doomed ? "cancelled" : "conflict",
+           verdict == TWPA_VERDICT_RETRY ? "retry" : verdict == TWPA_VERDICT_ALONE ? "alone" : "stop");
   if (verdict == TWPA_VERDICT_STOP)
     x->wrong = "retries are used up";
 }
@@ -94,6 +109,7 @@ static bool executed(run *x, int t)
   }
   x->running &= (uint8_t)~(1u << t);
   x->executed |= (uint8_t)(1u << t);
+  log_line(x->log, "applied %d", t + 1);
   test_must(twpa_scheduler_applied(x->sched, seq_of(t)) == TWPA_OK);
   return true;
 }
@@ -151,6 +167,8 @@ static bool commit(run *x)
     seq = t + 1;
   } else if (twpa_scheduler_next_commit(x->sched, &seq, NULL) != TWPA_OK) {
     return false;
+  } else {
+    log_line(x->log, "next-commit count=1\n> commit seq=%" PRIu64, seq);
   }
   int t = (int)seq - 1;
   if (locks_commit(&x->target, t) != DONE) {
@@ -161,6 +179,7 @@ static bool commit(run *x)
   }
   x->executed &= (uint8_t)~(1u << t);
   x->committed |= (uint8_t)(1u << t);
+  log_line(x->log, "committed %" PRIu64, seq);
   test_must(twpa_scheduler_committed(x->sched, seq) == TWPA_OK);
   check_prefix(x);
   return true;
@@ -172,12 +191,14 @@ static bool roll_back(run *x)
   uint32_t running;
   if (twpa_scheduler_next_rollback(x->sched, &seq, NULL, &running) != TWPA_OK)
     return false;
+  log_line(x->log, "next-rollback count=1\n> roll-back seq=%" PRIu64 "%s", seq, running != 0 ? " running" : "");
   x->sum->rollbacks++;
   if (running != 0) {
     fails(x, (int)seq - 1);
     return true;
   }
   gone(x, (int)seq - 1);
+  log_line(x->log, "rolled-back %" PRIu64, seq);
   test_must(twpa_scheduler_rolled_back(x->sched, seq) == TWPA_OK);
   return true;
 }
@@ -305,19 +326,33 @@ static void drive(run *x)
   x->sum->early += c.early;
 }
 
-const char *interleave(const history *h, const setting *how, const driving *d, interleaved *sum)
+static void on_wait(void *user, const twpa_wait *wait)
 {
-  run x = {.h = h, .d = d, .sum = sum, .r = {d->dice}};
+  log_line(((const run *)user)->log, "> wait seq=%" PRIu64 " for=%" PRIu64, wait->waiter, wait->holder);
+}
+
+const char *interleave(const history *h, const setting *how, const driving *d, interleaved *sum, const trace_log *log)
+{
+  run x = {.h = h, .d = d, .sum = sum, .log = log, .r = {d->dice}};
+  twpa_scheduler_options options = d->options;
+  options.on_wait = on_wait;
+  options.user = &x;
   sum->runs++;
   locks_init(&x.target, h);
   history_relations(&h->sc, x.rels);
   test_must(twpa_plan_new(&x.plan, &how->options, NULL) == TWPA_OK);
   test_must(twpa_access_set_new(&x.set, x.plan, NULL) == TWPA_OK);
-  test_must(twpa_scheduler_new(&x.sched, x.plan, &d->options, NULL) == TWPA_OK);
+  test_must(twpa_scheduler_new(&x.sched, x.plan, &options, NULL) == TWPA_OK);
+  log_line(log, "print edges=plain");
+  log_schema(log, &h->sc);
+  log_plan(log, &how->options);
+  log_scheduler(log, &d->options);
   if (how->seed_rows)
-    history_seed_rows(&h->sc, &h->start, x.plan, x.rels);
+    history_seed_rows(&h->sc, &h->start, x.plan, x.rels, log);
   find_groups(&x);
   drive(&x);
+  if (x.wrong != NULL)
+    log_comment(log, "%s", x.wrong);
   twpa_scheduler_free(x.sched);
   twpa_access_set_free(x.set);
   twpa_plan_free(x.plan);

@@ -5,6 +5,7 @@
 #ifndef TESTS_PLAN_INTERLEAVE_H
 #define TESTS_PLAN_INTERLEAVE_H
 
+#include "history_trace.h"
 #include "locks.h"
 
 #include <twpa/scheduler.h>
@@ -21,6 +22,6 @@ typedef struct interleaved { /* sums over all runs */
 } interleaved;
 
 /* NULL, or what is wrong. */
-const char *interleave(const history *h, const setting *how, const driving *d, interleaved *sum);
+const char *interleave(const history *h, const setting *how, const driving *d, interleaved *sum, const trace_log *log);
 
 #endif

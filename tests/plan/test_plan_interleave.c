@@ -77,7 +77,7 @@ static bool is_wrong(const history *h, void *arg)
   trial *t = arg;
   uint64_t first = t->d.dice;
   for (int i = 0; i < 200; i++) {
-    t->why = interleave(h, t->how, &t->d, &t->sum);
+    t->why = interleave(h, t->how, &t->d, &t->sum, NULL);
     if (t->why != NULL)
       return true;
     t->d.dice = first + (uint64_t)i * 977;
@@ -89,10 +89,12 @@ static bool is_wrong(const history *h, void *arg)
 static void report(history *h, trial *t, const kind *k)
 {
   history_minimise(h, is_wrong, t);
-  is_wrong(h, t);
-  printf("--- %s: %s; running_max %" PRIu64 ", open_max %" PRIu64 ", dice %" PRIu64 "\n", k->name, t->why,
-         t->d.options.running_max, t->d.options.open_max, t->d.dice);
-  history_print(h);
+  (void)is_wrong(h, t);
+  const trace_log log = {stdout, NULL, NULL};
+  printf("--- %s: %s; as a trace:\n", k->name, t->why);
+  interleave(h, t->how, &t->d, &t->sum, &log);
+  printf("--- end\n");
+  fflush(stdout);
   ck_abort_msg("%s: %s", k->name, t->why);
 }
 
@@ -111,7 +113,7 @@ static void run(uint64_t seed, int which, uint64_t want, interleaved *sum)
     for (int i = 0; i < 3; i++, n++) {
       t.d.dice++;
       t.how = &how;
-      t.why = interleave(&h, &how, &t.d, sum);
+      t.why = interleave(&h, &how, &t.d, sum, NULL);
       if (t.why != NULL)
         report(&h, &t, k);
     }

@@ -65,10 +65,9 @@ static void report(history *h, trial *t, int kind)
 {
   history_minimise(h, is_wrong, t);
   is_wrong(h, t);
-  printf("--- %s: %s, in the order %s\n", kinds[kind], t->why, t->order);
-  history_print(h);
-  for (int i = 0; i < h->n; i++)
-    printf("txn %d waits for %x\n", i + 1, t->preds[i]);
+  printf("--- %s: %s, in the order %s; as a trace:\n", kinds[kind], t->why, t->order);
+  history_report(stdout, h, t->how, NULL);
+  printf("--- end\n");
   fflush(stdout);
   ck_abort_msg("%s: %s, in the order %s", kinds[kind], t->why, t->order);
 }

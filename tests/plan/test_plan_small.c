@@ -352,8 +352,10 @@ static void check(walk *x)
   if (is_wrong(&x->h, &t)) {
     history_minimise(&x->h, is_wrong, &t);
     is_wrong(&x->h, &t);
-    printf("--- %s: %s, in the order %s\n", x->w->name, t.why, t.order);
-    history_print(&x->h);
+    printf("--- %s: %s, in the order %s; as a trace:\n", x->w->name, t.why, t.order);
+    history_report(stdout, &x->h, &t.how, NULL);
+    printf("--- end\n");
+    fflush(stdout);
     ck_abort_msg("%s: %s, in the order %s", x->w->name, t.why, t.order);
   }
   x->steps += t.steps;
