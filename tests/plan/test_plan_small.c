@@ -5,7 +5,7 @@
  *
  *   TWPA_ORACLE_STRIDE=n  only every n-th world; 1: all, which takes a while. The standard takes some seconds.
  */
-#include "history.h"
+#include "history_trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +29,11 @@ typedef struct modes { /* all worlds go through one plan: a world leaves nothing
   uint64_t first;          /* number before the world's first transaction */
   uint32_t noise;          /* transactions before it that stay */
   uint32_t preds[TXNS], must[TXNS], done;
+  /* For printing: what the plan said when each entered, and who was finished right after that. */
+  twpa_edge edges[TXNS][64];
+  size_t nedges[TXNS];
+  uint32_t finished[TXNS];
+  size_t table;
 } modes;
 
 static void modes_open(modes *m, size_t table, uint32_t noise)
@@ -37,6 +42,7 @@ static void modes_open(modes *m, size_t table, uint32_t noise)
                          .unique_release = TWPA_UNKNOWN_STRICT};
   memset(m, 0, sizeof *m);
   m->noise = noise;
+  m->table = table;
   test_must(twpa_plan_new(&m->plan, &o, NULL) == TWPA_OK);
   test_must(twpa_access_set_new(&m->set, m->plan, NULL) == TWPA_OK);
 }
@@ -55,10 +61,11 @@ static bool conflict(unsigned before, unsigned after)
 
 static void read_preds(modes *m, unsigned t, uint32_t count)
 {
-  twpa_edge edges[64];
+  twpa_edge *edges = m->edges[t];
   size_t n;
   test_must(twpa_plan_explain(m->plan, edges, 64, &n, m->first + t + 1) == TWPA_OK && n <= 64);
   m->preds[t] = m->done;
+  m->nedges[t] = n;
   for (size_t i = 0; i < n; i++) {
     if (edges[i].from <= m->first)
       continue;
@@ -82,6 +89,61 @@ static void closure(const uint32_t *direct, uint32_t *all)
     for (unsigned k = 0; k < t; k++)
       all[t] |= (direct[t] & 1u << k) != 0 ? all[k] : 0;
   }
+}
+
+/* What the plan said of a transaction, and what it should have said in addition; the world's numbers begin with 1. */
+static void print_edges(const modes *m, unsigned t, uint32_t lacking)
+{
+  const uint64_t before = m->first - m->noise;
+  for (uint64_t from = before + 1; from < m->first + t + 1; from++) {
+    bool there = from > m->first && (lacking >> (from - m->first - 1) & 1) != 0;
+    const char *up_to = "";
+    for (size_t i = 0; i < m->nedges[t] && !there; i++) {
+      there = m->edges[t][i].from == from;
+      up_to = there && (m->edges[t][i].flags & TWPA_EDGE_UP_TO) != 0 ? ".." : "";
+    }
+    if (there)
+      printf("> edge from=%s%u to=%u\n", up_to, (unsigned)(from - before), m->noise + t + 1);
+  }
+}
+
+/* Finished in the order of the numbers; who gets ready by that is printed as twpa-trace does. */
+static void print_finished(const modes *m, unsigned t, const uint32_t *should, uint32_t *done)
+{
+  for (unsigned k = 0; k <= t; k++) {
+    if ((m->finished[t] & 1u << k) == 0)
+      continue;
+    printf("complete %u\n", m->noise + k + 1);
+    for (unsigned i = k + 1; i <= t; i++)
+      if ((should[i] & ~*done) == 1u << k)
+        printf("> ready seq=%u\n", m->noise + i + 1);
+    *done |= 1u << k;
+  }
+}
+
+/* A world that went wrong, as a trace that expects what is right. `body` prints what a transaction does. */
+static void print_world(const modes *m, const uint32_t *plan, const uint32_t *must, uint64_t world,
+                        void (*body)(uint64_t world, unsigned t))
+{
+  uint32_t should[TXNS], done = 0;
+  printf("--- world %" PRIu64 "; as a trace:\nprint edges=none\n", world);
+  printf("relation r0 columns=a:integer\nindex r0_1 of=r0 columns=a flags=primary\n");
+  printf("relation r1 columns=a:integer\nindex r1_1 of=r1 columns=a flags=primary\n");
+  printf("plan seed=3 table=%zu wide=%zu unique=strict\n", m->table, m->table);
+  for (unsigned i = 0; i < m->noise; i++)
+    printf("txn\naccess %u mode=write\nenter\n", 1000 + i);
+  printf("print edges=plain\n");
+  for (unsigned t = 0; t < TXNS; t++) {
+    uint32_t lacking = must[t] & ~plan[t] & ~done;
+    should[t] = m->preds[t] | lacking;
+    printf("txn\n");
+    body(world, t);
+    printf("enter\n> enter seq=%u\n", m->noise + t + 1);
+    print_edges(m, t, lacking);
+    print_finished(m, t, should, &done);
+  }
+  printf("--- end\n");
+  fflush(stdout);
 }
 
 /* Those in front, which hold other keys, so that a small table has to forget. */
@@ -112,11 +174,22 @@ static void end_world(modes *m)
     ;
 }
 
+static void print_modes(uint64_t world, unsigned t)
+{
+  static const char *const names[] = {"", "read", "update", "write"};
+  for (unsigned k = 0; k < KEYS; k++) {
+    unsigned mode = (unsigned)(world >> (2 * (t * KEYS + k))) & 3;
+    if (mode != 0)
+      printf("access %u mode=%s\n", k + (unsigned)(world % 7), names[mode]);
+  }
+}
+
 static void one_world(modes *m, uint64_t world, unsigned completions)
 {
   uint32_t plan[TXNS], must[TXNS];
   m->done = 0;
   memset(m->must, 0, sizeof m->must);
+  memset(m->finished, 0, sizeof m->finished);
   make_noise(m);
   for (unsigned t = 0; t < TXNS; t++) {
     uint32_t count;
@@ -133,14 +206,18 @@ static void one_world(modes *m, uint64_t world, unsigned completions)
     m->must[t] |= m->done;
     read_preds(m, t, count);
     for (unsigned k = 0; k <= t && m->noise == 0; k++)
-      if ((completions >> (t * TXNS + k) & 1) != 0 && (m->done & 1u << k) == 0 && (m->preds[k] & ~m->done) == 0)
+      if ((completions >> (t * TXNS + k) & 1) != 0 && (m->done & 1u << k) == 0 && (m->preds[k] & ~m->done) == 0) {
         finish(m, k);
+        m->finished[t] |= 1u << k;
+      }
   }
   closure(m->preds, plan);
   closure(m->must, must);
   for (unsigned t = 0; t < TXNS; t++)
-    if ((must[t] & ~plan[t]) != 0 || (m->noise == 0 && plan[t] != must[t]))
+    if ((must[t] & ~plan[t]) != 0 || (m->noise == 0 && plan[t] != must[t])) {
+      print_world(m, plan, must, world, print_modes);
       ck_abort_msg("world %" PRIu64 ": transaction %u has predecessors %x instead of %x", world, t, plan[t], must[t]);
+    }
   end_noise(m);
   end_world(m);
 }
@@ -195,6 +272,20 @@ static void add_choice(modes *m, twpa_relation **rels, unsigned what)
   }
 }
 
+static void print_choice(uint64_t world, unsigned t)
+{
+  static const char *const verbs[] = {"", "touch", "truncate"};
+  static const unsigned scale[TXNS] = {1, 10, 100, 1000};
+  unsigned what = (unsigned)world / scale[t] % 10;
+  if (what == 9)
+    printf("barrier\n");
+  for (unsigned i = 0; i < 2 && what != 9; i++) {
+    unsigned how = i == 0 ? what % 3 : what / 3;
+    if (how != 0)
+      printf("%s r%u\n", verbs[how], i);
+  }
+}
+
 static void one_world_of_barriers(modes *m, twpa_relation **rels, unsigned world)
 {
   const unsigned what[TXNS] = {world % 10, world / 10 % 10, world / 100 % 10, world / 1000};
@@ -210,8 +301,10 @@ static void one_world_of_barriers(modes *m, twpa_relation **rels, unsigned world
   }
   closure(m->preds, plan);
   closure(m->must, must);
-  if (memcmp(plan, must, sizeof plan) != 0)
+  if (memcmp(plan, must, sizeof plan) != 0) {
+    print_world(m, plan, must, world, print_choice);
     ck_abort_msg("world %u", world);
+  }
   end_world(m);
 }
 
