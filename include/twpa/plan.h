@@ -159,8 +159,11 @@ enum {
   TWPA_DONE_SKIPPED = 1    /**< Not applied, or the target did something else than the stream says. What waits for
                                 predecessors then runs one by one, after all before it; row memory forgets its
                                 relations, and those with identity FULL, or changed by the target on behalf of a parent,
-                                are serial until their schema epoch rises. Not for one that is executed while early
-                                start is on. */
+                                are serial, with all neighbours by foreign keys, until their schema epoch rises. Not for
+                                one that is executed while early start is on. What has been applied already, ahead of
+                                others in free commit order, is not taken back: if a later column was not sent because
+                                it did not change, in a key of which another part changes, the target may refuse what
+                                it makes now. */
 };
 
 /** The state of the analysis as a whole: AnalyzerResult. */

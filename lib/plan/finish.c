@@ -25,7 +25,10 @@ static bool is_new_epoch(const twpa_plan *plan, const twpa_relation *r)
   return known && r->epoch > epoch;
 }
 
-/* After a skipped transaction: full old rows are not believed, and what the target does to children is not foreseen. */
+/*
+ * After a skipped transaction: full old rows are not believed, and what the target does to children is not foreseen. Which
+ * keys are lost, and for whose references, is not known then: a barrier on all neighbours by foreign keys.
+ */
 static bool is_distrusted(const twpa_plan *plan, const twpa__touch *t)
 {
   uint32_t pos = twpa__registry_find_relation(&plan->registry, t->id);
@@ -84,7 +87,8 @@ twpa_status twpa__finish_reserve(twpa_plan *plan, const twpa_access_set *set, co
     closure = closure || is_new_epoch(plan, set->acc.users[i].relation);
   }
   for (size_t i = 0; i < set->acc.ntouches; i++)
-    closure = closure || (set->acc.touches[i].flags & TWPA__TOUCH_CLOSURE) != 0;
+    closure = closure || (set->acc.touches[i].flags & TWPA__TOUCH_CLOSURE) != 0 ||
+              is_distrusted(plan, &set->acc.touches[i]);
   for (size_t i = 0; i < plan->registry.nknown && closure; i++)
     touches += named(plan->registry.known[i].relation);
   twpa__accesses_clear(&plan->scratch);
@@ -268,7 +272,7 @@ static void finish_barriers(twpa_plan *plan, const twpa_access_set *set, twpa__a
 {
   for (size_t i = 0; i < a->ntouches; i++)
     if (is_distrusted(plan, &a->touches[i])) {
-      a->touches[i].flags |= TWPA__TOUCH_BARRIER;
+      a->touches[i].flags |= TWPA__TOUCH_CLOSURE;
       twpa__accesses_fall_back(a, TWPA_FALLBACK_DISTRUST);
     }
   for (size_t i = 0; i < a->nusers; i++)

@@ -171,6 +171,16 @@ START_TEST(skipped_transactions_leave_no_trust) /* 2.12 */
   twpa_report r = {.struct_size = TWPA_REPORT_INIT};
   ck_assert_int_eq(twpa_plan_report(plan, &r), TWPA_OK);
   ck_assert_uint_eq(r.fallbacks[TWPA_FALLBACK_DISTRUST], 1);
+  begin();
+  delete_row(c, 8, N, N); /* may refer to what the next one takes away, though its old row does not say that */
+  uint64_t t5 = enter(plan, set);
+  begin();
+  delete_row(t, 8, N, N);
+  uint64_t t6 = enter(plan, set);
+  begin();
+  update(p, 7, 7, 1, 7, 7, 0);
+  uint64_t t7 = enter(plan, set);
+  ck_assert(depends(plan, t5, t7) && !depends(plan, t6, t7));
 }
 END_TEST
 
