@@ -1,5 +1,5 @@
 /* Histories: made at random, and worked out. */
-#include "history.h"
+#include "locks.h"
 
 #include <stdlib.h>
 
@@ -183,21 +183,22 @@ static bool random_statement(rng *r, const history *h, const state *now, stateme
   return true;
 }
 
-/* The source runs statements until they make a valid transaction. */
-static void random_transaction(rng *r, history *h, state *now, int statements)
+/* The source runs statements until they make a valid transaction at position t. */
+static bool random_transaction(rng *r, history *h, int t, state *now, int statements)
 {
   state next = *now;
   int want = 1 + (int)rng_below(r, (uint64_t)statements);
   for (int n = 0; n < want; n++) {
     statement s;
     if (!random_statement(r, h, &next, &s) || store_run(&h->sc, &next, &s, true, NULL) != DONE)
-      return;
-    h->src[h->n][n] = s;
+      return false;
+    h->src[t][n] = s;
   }
   if (store_commit(&h->sc, &next) != DONE)
-    return;
-  h->nsrc[h->n++] = (uint8_t)want;
+    return false;
+  h->nsrc[t] = (uint8_t)want;
   *now = next;
+  return true;
 }
 
 bool history_random(history *h, rng *r, int world, int transactions, int statements)
@@ -209,7 +210,7 @@ bool history_random(history *h, rng *r, int world, int transactions, int stateme
   state now = h->start;
   int want = transactions <= 3 ? transactions : 3 + (int)rng_below(r, (uint64_t)transactions - 2);
   for (int tries = 0; tries < 60 && h->n < want; tries++)
-    random_transaction(r, h, &now, statements);
+    h->n += random_transaction(r, h, h->n, &now, statements);
   return h->n >= 2 && history_expand(h);
 }
 
@@ -241,11 +242,83 @@ static bool expand_tx(history *h, int t, state *now)
   return store_commit(&h->sc, now) == DONE;
 }
 
+/* A prepared transaction changes nothing until its end, which gives the same changes once more. */
+static bool expand_prepared(history *h, int t, state *now)
+{
+  if (h->end_of[t] == 0) {
+    state hidden = *now;
+    return expand_tx(h, t, &hidden);
+  }
+  int p = h->end_of[t] - 1;
+  state unseen = *now;
+  statement first[STREAM_ST];
+  uint8_t len = h->len[p];
+  memcpy(first, h->st[p], sizeof first);
+  if (!h->rolls_back[t] && (!expand_tx(h, p, now) || h->len[p] != len || memcmp(first, h->st[p], len * sizeof *first) != 0))
+    return false; /* something that it had locked was changed in between */
+  if (h->rolls_back[t] && !expand_tx(h, p, &unseen))
+    return false;
+  memcpy(h->st[p], first, sizeof first);
+  memcpy(h->st[t], first, sizeof first);
+  h->len[p] = h->len[t] = len;
+  return true;
+}
+
+int history_end_of(const history *h, int t)
+{
+  for (int e = t + 1; e < h->n; e++)
+    if (h->end_of[e] == t + 1)
+      return e;
+  return -1;
+}
+
+/* Makes room for a transaction at position t. */
+static void make_room(history *h, int t)
+{
+  for (int k = h->n; k > t; k--) {
+    memcpy(h->src[k], h->src[k - 1], sizeof h->src[k]);
+    h->nsrc[k] = h->nsrc[k - 1];
+    h->rolls_back[k] = h->rolls_back[k - 1];
+    h->end_of[k] = h->end_of[k - 1];
+  }
+  memset(h->src[t], 0, sizeof h->src[t]);
+  h->nsrc[t] = h->end_of[t] = 0;
+  h->rolls_back[t] = false;
+  h->n++;
+  for (int k = 0; k < h->n; k++)
+    h->end_of[k] = (uint8_t)(h->end_of[k] + (h->end_of[k] > t));
+}
+
+bool history_prepare(history *h, rng *r, int statements)
+{
+  bool rolls_back = rng_chance(r, 50);
+  int t = (int)rng_below(r, (uint64_t)h->n);
+  if (h->n + 1 + rolls_back > TX || h->skipped >= 0 || h->end_of[t] != 0 || history_end_of(h, t) >= 0)
+    return false;
+  if (rolls_back) {
+    state now = h->start;
+    for (int k = 0; k < t; k++)
+      if (history_end_of(h, k) < 0 && !h->rolls_back[k] && !expand_tx(h, h->end_of[k] > 0 ? h->end_of[k] - 1 : k, &now))
+        return false;
+    make_room(h, t);
+    if (!random_transaction(r, h, t, &now, statements))
+      return false;
+  }
+  int e = t + 1 + (int)rng_below(r, (uint64_t)(h->n - t));
+  make_room(h, e);
+  h->end_of[e] = (uint8_t)(t + 1);
+  h->rolls_back[e] = rolls_back;
+  return history_expand(h); /* which looks at the locks that the prepared one keeps */
+}
+
 int history_run_tx(const history *h, int t, state *st, uint8_t *missing)
 {
+  state hidden = *st;
   *missing = 0;
-  if (t == h->skipped)
+  if (t == h->skipped || h->rolls_back[t])
     return DONE;
+  if (history_end_of(h, t) >= 0) /* it can be done, but nobody sees it */
+    st = &hidden;
   for (int i = 0; i < h->len[t]; i++) {
     int result = store_run(&h->sc, st, &h->st[t][i], false, NULL);
     if (result == MISSING)
@@ -265,6 +338,14 @@ static bool target_acts(const schema *sc)
   return sc->trigger >= 0;
 }
 
+static bool has_prepared(const history *h)
+{
+  bool any = false;
+  for (int t = 0; t < h->n; t++)
+    any = any || h->end_of[t] != 0;
+  return any;
+}
+
 bool history_expand(history *h)
 {
   state now = h->start;
@@ -275,7 +356,7 @@ bool history_expand(history *h)
       if (identity_is_null(&h->sc, t, now.rows[t][i]))
         return false;
   for (int t = 0; t < h->n; t++)
-    if (!expand_tx(h, t, &now))
+    if (!(h->end_of[t] > 0 || history_end_of(h, t) >= 0 ? expand_prepared : expand_tx)(h, t, &now))
       return false;
   h->end = h->prefix[0] = h->start;
   for (int t = 0; t < h->n; t++) {
@@ -283,7 +364,7 @@ bool history_expand(history *h)
       return false;
     h->prefix[t + 1] = h->end;
   }
-  return true;
+  return !has_prepared(h) || (h->sc.trigger < 0 && locks_serial(h));
 }
 
 unsigned histories_slowness(void)

@@ -21,6 +21,8 @@ typedef struct history {
   uint8_t nsrc[TX];
   int n;
   int skipped; /* a transaction that is never applied; -1: none */
+  uint8_t end_of[TX];  /* COMMIT PREPARED, or ROLLBACK PREPARED, of the transaction with this number, from 1; 0: neither */
+  bool rolls_back[TX]; /* the latter */
   /* Made by expand(): */
   statement st[TX][STREAM_ST];
   uint8_t len[TX];
@@ -44,6 +46,13 @@ extern const char *const world_names[WORLDS];
 
 /* A random one; false: the dice fell badly, try again. */
 bool history_random(history *h, rng *r, int world, int transactions, int statements);
+/*
+ * Makes one of its transactions a prepared one, which is committed later, or adds one that is rolled back. False: it does
+ * not fit, try again with another history.
+ */
+bool history_prepare(history *h, rng *r, int statements);
+/* The position of COMMIT or ROLLBACK PREPARED of a transaction that is prepared; -1: it is not. */
+int history_end_of(const history *h, int t);
 /* Runs the source's statements and fills in what follows from them. False if the history says nothing: it is not valid
    at the source, or serial apply at the target fails. */
 bool history_expand(history *h);
@@ -56,7 +65,6 @@ typedef struct setting {
   bool seed_rows;    /* row memory is offered the start, and later what the target then has */
   bool complete;     /* some are finished before others enter */
   bool skip;         /* one of them is skipped */
-  bool prepared;     /* some are prepared transactions */
   uint64_t dice;
 } setting;
 

@@ -17,19 +17,45 @@ static bool try(history *h, history *smaller, history_test wrong, void *arg)
   return true;
 }
 
+static void drop_transaction(history *x, int t)
+{
+  x->n--;
+  x->skipped -= x->skipped > t;
+  for (int k = t; k < x->n; k++) {
+    memcpy(x->src[k], x->src[k + 1], sizeof x->src[k]);
+    x->nsrc[k] = x->nsrc[k + 1];
+    x->end_of[k] = x->end_of[k + 1];
+    x->rolls_back[k] = x->rolls_back[k + 1];
+  }
+  for (int k = 0; k < x->n; k++)
+    x->end_of[k] = (uint8_t)(x->end_of[k] - (x->end_of[k] > t + 1));
+}
+
 static bool drop_transactions(history *h, history_test wrong, void *arg)
 {
   bool any = false;
   for (int t = h->n - 1; t >= 0; t--) {
+    if (t >= h->n || t == h->skipped || h->end_of[t] != 0)
+      continue; /* the end of a prepared one goes with its beginning */
     history x = *h;
-    if (t == x.skipped)
+    int end = history_end_of(&x, t);
+    if (end >= 0)
+      drop_transaction(&x, end);
+    drop_transaction(&x, t);
+    any = try(h, &x, wrong, arg) || any;
+  }
+  return any;
+}
+
+/* A prepared transaction becomes a plain one; one that is rolled back goes, see above. */
+static bool drop_preparing(history *h, history_test wrong, void *arg)
+{
+  bool any = false;
+  for (int t = h->n - 1; t >= 0; t--) {
+    if (t >= h->n || h->end_of[t] == 0 || h->rolls_back[t])
       continue;
-    x.n--;
-    x.skipped -= x.skipped > t;
-    for (int k = t; k < x.n; k++) {
-      memcpy(x.src[k], x.src[k + 1], sizeof x.src[k]);
-      x.nsrc[k] = x.nsrc[k + 1];
-    }
+    history x = *h;
+    drop_transaction(&x, t);
     any = try(h, &x, wrong, arg) || any;
   }
   return any;
@@ -121,6 +147,7 @@ void history_minimise(history *h, history_test wrong, void *arg)
   bool again = true;
   while (again) {
     again = drop_transactions(h, wrong, arg);
+    again = drop_preparing(h, wrong, arg) || again;
     again = drop_statements(h, wrong, arg) || again;
     again = drop_rows(h, wrong, arg) || again;
     again = simplify_schema(h, wrong, arg) || again;

@@ -92,6 +92,8 @@ static void add_statement(const history *h, twpa_access_set *set, twpa_relation 
 
 void history_fill(const history *h, int t, twpa_access_set *set, twpa_relation *const *rels, uint32_t flags)
 {
+  if (h->end_of[t] > 0 || history_end_of(h, t) >= 0)
+    flags |= TWPA_TXN_PREPARED;
   test_must(twpa_access_set_begin(set, (uint64_t)t + 1, (uint64_t)(t & 1), flags) == TWPA_OK);
   for (int i = 0; i < h->len[t]; i++)
     add_statement(h, set, rels, &h->st[t][i]);
@@ -167,19 +169,26 @@ static void finish_some(planning *p, int last)
     finish(p, last, TWPA_DONE_SKIPPED);
 }
 
-/* The skipped one is skipped at last; those that wait may have got new predecessors by that. */
+/*
+ * The skipped one is skipped at last, when those before it are done or just when it may. Who waits at that moment waits for
+ * what is done by then in any case, and may have got new predecessors.
+ */
 static void finish_skipped(planning *p)
 {
   int skipped = p->h->skipped;
+  uint32_t waiting = 0;
   if (skipped < 0 || (p->done & 1u << skipped) != 0)
     return;
-  for (int k = 0; k < skipped; k++)
+  bool at_once = may_finish(p, skipped) && rng_chance(&p->r, 50);
+  for (int k = 0; k < skipped && !at_once; k++)
     if ((p->done & 1u << k) == 0)
       finish(p, k, TWPA_DONE_COMMITTED);
+  for (int t = skipped + 1; t < p->h->n; t++)
+    waiting |= (p->preds[t] & ~p->done) != 0 ? 1u << t : 0;
   finish(p, skipped, TWPA_DONE_SKIPPED);
   for (int t = skipped + 1; t < p->h->n; t++)
-    if ((p->done & 1u << t) == 0) {
-      p->preds[t] |= predecessors(p->plan, t);
+    if ((waiting & 1u << t) != 0) {
+      p->preds[t] |= predecessors(p->plan, t) | p->done;
       log_explained(p->log, p->plan, t, (uint64_t)t + 1);
     }
 }
@@ -198,9 +207,8 @@ void history_plan_logged(const history *h, const setting *how, uint32_t preds[TX
   for (int t = 0; t < h->n; t++) {
     if (how->seed_rows && (t == 0 || (how->complete && rng_chance(&p.r, 50))))
       history_seed_rows(&h->sc, &p.target, p.plan, rels, log); /* what the host sees at the target at this moment */
-    bool prepared = how->prepared && rng_chance(&p.r, 25);
-    history_fill(h, t, set, rels, prepared ? (uint32_t)TWPA_TXN_PREPARED : 0);
-    log_transaction(log, h, t, prepared ? " flags=prepared" : "");
+    history_fill(h, t, set, rels, 0);
+    log_transaction(log, h, t, "");
     test_must(enter(p.plan, set) == (uint64_t)t + 1);
     log_entered(log, p.plan, t, (uint64_t)t + 1);
     preds[t] = predecessors(p.plan, t) | p.done; /* and what was done before it entered */
@@ -265,8 +273,8 @@ static const char *step(search *s, const history *h, const seen *at, int t, bool
   next.mask |= 1u << t;
   next.order[strlen(next.order)] = (char)('1' + t);
   int result = history_run_tx(h, t, &next.st, &missing);
-  if (result == UNIQUE_ERROR && may_violate)
-    return NULL; /* detected: it will run again */
+  if (result == UNIQUE_ERROR && may_violate && h->end_of[t] == 0)
+    return NULL; /* detected: it will run again; but what has been prepared cannot fail any more */
   s->stack[s->depth] = next;
   if (result != DONE)
     return result == FK_ERROR       ? "foreign key violated"

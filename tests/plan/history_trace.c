@@ -239,7 +239,10 @@ void log_transaction(const trace_log *log, const history *h, int t, const char *
 {
   if (log == NULL)
     return;
-  log_line(log, "txn end=%d%s%s", t + 1, (t & 1) != 0 ? " origin=1" : "", more);
+  bool prepared = h->end_of[t] > 0 || history_end_of(h, t) >= 0;
+  if (h->end_of[t] > 0)
+    log_comment(log, "%s of %d", h->rolls_back[t] ? "ROLLBACK PREPARED" : "COMMIT PREPARED", h->end_of[t]);
+  log_line(log, "txn end=%d%s%s%s", t + 1, (t & 1) != 0 ? " origin=1" : "", prepared ? " flags=prepared" : "", more);
   for (int i = 0; i < h->len[t]; i++)
     put_statement(log->out, h, &h->st[t][i]);
 }

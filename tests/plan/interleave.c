@@ -27,6 +27,12 @@ static uint64_t seq_of(int t)
   return (uint64_t)t + 1;
 }
 
+/* Which of the target's transactions it is about: COMMIT PREPARED is about another one. */
+static int on_target(const run *x, int t)
+{
+  return x->h->end_of[t] != 0 ? x->h->end_of[t] - 1 : t;
+}
+
 /* --- moves: each returns true if it did something ------------------------------------------------------------------- */
 
 static void log_groups(const run *x, int t)
@@ -58,7 +64,8 @@ static bool start(run *x)
   if (twpa_scheduler_next(x->sched, &seq, NULL) != TWPA_OK)
     return false;
   log_line(x->log, "next count=1\n> run seq=%" PRIu64, seq);
-  locks_begin(&x->target, (int)seq - 1);
+  if (x->h->end_of[seq - 1] == 0)
+    locks_begin(&x->target, (int)seq - 1);
   x->running |= (uint8_t)(1u << (seq - 1));
   x->excused &= (uint8_t)~(1u << (seq - 1));
   return true;
@@ -66,7 +73,8 @@ static bool start(run *x)
 
 static void gone(run *x, int t)
 {
-  locks_abort(&x->target, t);
+  if (x->h->end_of[t] == 0) /* what is prepared stays */
+    locks_abort(&x->target, t);
   x->running &= (uint8_t)~(1u << t);
   x->executed &= (uint8_t)~(1u << t);
 }
@@ -99,8 +107,7 @@ static bool may_fail(const run *x, int t)
 
 static bool executed(run *x, int t)
 {
-  uint8_t missing = x->target.tx[t].missing;
-  if (missing != x->h->missing[t]) {
+  if (x->h->end_of[t] == 0 && x->target.tx[t].missing != x->h->missing[t]) {
     if (!may_fail(x, t))
       x->wrong = "a row is missing, or is not";
     x->sum->failures++;
@@ -117,7 +124,7 @@ static bool executed(run *x, int t)
 static bool step(run *x, int t)
 {
   int holder = -1;
-  int result = locks_step(&x->target, t, &holder);
+  int result = x->h->end_of[t] != 0 ? STEP_FINISHED : locks_step(&x->target, t, &holder);
   x->sum->steps++;
   switch (result) {
   case STEP_GOES_ON:
@@ -157,6 +164,21 @@ static void check_prefix(run *x)
   }
 }
 
+/* PREPARE, COMMIT and ROLLBACK PREPARED, or COMMIT. */
+static int end_on_target(run *x, int t)
+{
+  int on = on_target(x, t);
+  if (on != t && (x->committed & 1u << on) == 0)
+    x->wrong = "the end of a transaction that is not prepared";
+  if (x->h->rolls_back[t])
+    locks_abort(&x->target, on);
+  else if (history_end_of(x->h, t) >= 0)
+    return locks_prepare(&x->target, t);
+  else
+    return locks_commit(&x->target, on);
+  return DONE;
+}
+
 static bool commit(run *x)
 {
   uint64_t seq;
@@ -171,8 +193,8 @@ static bool commit(run *x)
     log_line(x->log, "next-commit count=1\n> commit seq=%" PRIu64, seq);
   }
   int t = (int)seq - 1;
-  if (locks_commit(&x->target, t) != DONE) {
-    if ((x->excused & 1u << t) == 0) /* under the replica role the target would not notice */
+  if (end_on_target(x, t) != DONE) {
+    if (on_target(x, t) != t || (x->excused & 1u << t) == 0) /* under the replica role the target would not notice */
       x->wrong = "deferred unique index violated";
     fails(x, t);
     return true;
@@ -212,7 +234,8 @@ static bool kill_one(run *x)
   x->aborts++;
   x->sum->aborts++;
   bool was_executed = (x->executed & 1u << t) != 0;
-  locks_abort(&x->target, (int)t);
+  if (x->h->end_of[t] == 0)
+    locks_abort(&x->target, (int)t);
   if (was_executed)
     x->excused = (uint8_t)(x->excused | (x->running & ~((2u << t) - 1)));
   for (int k = (int)t + 1; k < TX && was_executed && rng_chance(&x->r, 70); k++)
@@ -230,7 +253,8 @@ static int victim(run *x)
   int found = -1;
   for (int t = 0; t < x->h->n; t++) {
     int holder = -1;
-    if ((x->running & 1u << t) != 0 && locks_step(&x->target, t, &holder) == STEP_WAITS && holder > found)
+    if ((x->running & 1u << t) != 0 && locks_step(&x->target, t, &holder) == STEP_WAITS && holder > found &&
+        (x->committed & 1u << holder) == 0) /* what is prepared cannot yield */
       found = holder;
   }
   return found;

@@ -443,9 +443,14 @@ static bool deferred_waits(const locks *l, int t)
   return false;
 }
 
+int locks_prepare(const locks *l, int t)
+{
+  return deferred_hold(l, t) && !deferred_waits(l, t) ? DONE : UNIQUE_ERROR;
+}
+
 int locks_commit(locks *l, int t)
 {
-  if (!deferred_hold(l, t) || deferred_waits(l, t))
+  if (locks_prepare(l, t) != DONE)
     return UNIQUE_ERROR;
   for (int i = 0; i < l->nrows; i++) {
     vrow *r = &l->rows[i];
@@ -480,4 +485,29 @@ void locks_state(const locks *l, state *st)
       rows[at] = rows[at - 1];
     rows[at] = r->c;
   }
+}
+
+bool locks_serial(const history *h)
+{
+  locks l;
+  state now;
+  locks_init(&l, h);
+  for (int t = 0; t < h->n; t++) {
+    int holder, result = STEP_GOES_ON;
+    if (h->rolls_back[t]) {
+      locks_abort(&l, h->end_of[t] - 1);
+    } else if (h->end_of[t] > 0) {
+      result = locks_commit(&l, h->end_of[t] - 1) == DONE ? STEP_FINISHED : STEP_UNIQUE;
+    } else {
+      for (locks_begin(&l, t); result == STEP_GOES_ON;)
+        result = locks_step(&l, t, &holder);
+      if (result != STEP_FINISHED)
+        return false;
+      result = (history_end_of(h, t) >= 0 ? locks_prepare(&l, t) : locks_commit(&l, t)) == DONE ? STEP_FINISHED : STEP_UNIQUE;
+    }
+    if (result != STEP_FINISHED && !h->rolls_back[t])
+      return false;
+  }
+  locks_state(&l, &now);
+  return memcmp(&now, &h->end, sizeof now) == 0;
 }

@@ -65,6 +65,10 @@ int locks_step(locks *l, int t, int *holder);
 /* DONE, or UNIQUE_ERROR: a deferred index is violated, or would be waited for. Then it is still open. */
 int locks_commit(locks *l, int t);
 void locks_abort(locks *l, int t);
+/* PREPARE TRANSACTION: as locks_commit(), but everything is kept until locks_commit() or locks_abort() of the same one. */
+int locks_prepare(const locks *l, int t);
+/* One after the other, with what is prepared kept open: false if somebody has to wait, or fails. */
+bool locks_serial(const history *h);
 /* What is committed. */
 void locks_state(const locks *l, state *st);
 

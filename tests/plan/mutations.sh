@@ -103,6 +103,11 @@ mutation 'skip forgets and lets the waiting go' skip.c \
 mutation 'skip without those before it' graph.c \
   '/^void twpa__graph_wait_for_all/,/^}/s/ | TWPA__META_UP_TO);$/);/' plan_cases
 
+mutation 'a distrusted relation leaves its neighbours alone' finish.c \
+  's/^      a->touches\[i\].flags |= TWPA__TOUCH_CLOSURE;/      a->touches[i].flags |= TWPA__TOUCH_BARRIER;/' plan_cases
+mutation 'a prepared transaction is no barrier' finish.c \
+  's/^  if (a->over || (set->flags \& TWPA_TXN_PREPARED) != 0)$/  if (a->over)/' plan_oracle plan_cases
+
 # --- policies (rule 1.7)
 mutation 'optimistic on deferrable indexes' enter.c \
   '/^static bool strict_release/,/^}/s/(idx->flags \& TWPA__IDX_DETECTOR) == 0/(idx->flags == UINT32_MAX)/' plan_oracle

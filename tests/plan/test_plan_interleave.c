@@ -17,7 +17,7 @@
 typedef struct kind {
   const char *name;
   uint32_t commit_order, early_start;
-  bool aborts, optimistic, optimistic_references, memory, bounded;
+  bool aborts, optimistic, optimistic_references, memory, bounded, prepared;
   int early_expected, failures_expected; /* that the kind is not idle */
 } kind;
 
@@ -38,6 +38,11 @@ static const kind kinds[] = {
    .early_expected = 1, .failures_expected = 1},
   {.name = "optimistic, narrow early start", .early_start = TWPA_EARLY_START_NARROW, .optimistic = true, .memory = true,
    .aborts = true, .early_expected = 1, .failures_expected = 1},
+  {.name = "prepared", .commit_order = TWPA_COMMIT_ORDER_GLOBAL, .prepared = true, .aborts = true},
+  {.name = "prepared, free order", .commit_order = TWPA_COMMIT_ORDER_FREE, .memory = true, .prepared = true, .aborts = true},
+  {.name = "prepared, groups", .commit_order = TWPA_COMMIT_ORDER_GROUPS, .prepared = true},
+  {.name = "prepared, optimistic, early start", .early_start = TWPA_EARLY_START_WIDE, .optimistic = true, .prepared = true,
+   .aborts = true, .early_expected = 1},
 };
 #define KINDS ((int)(sizeof kinds / sizeof *kinds))
 
@@ -108,6 +113,9 @@ static void run(uint64_t seed, int which, uint64_t want, interleaved *sum)
     trial t;
     int world = (int)rng_below(&r, WORLDS + 3);
     if (!history_random(&h, &r, world < WORLDS ? world : WORLD_FAMILY, TX, SOURCE_ST) || h.sc.trigger >= 0)
+      continue;
+    /* Of equal rows the target takes any, and a prepared transaction may hold just that one, also serially: not here. */
+    if (k->prepared && (h.sc.indexes[0][0].n == 0 || !history_prepare(&h, &r, SOURCE_ST)))
       continue;
     settle(&r, k, &how, &t.d);
     for (int i = 0; i < 3; i++, n++) {

@@ -5,6 +5,7 @@
  *
  *   TWPA_ORACLE_HISTORIES=n     how many histories of each kind
  *   TWPA_ORACLE_SECONDS=s       goes on with new seeds for so long: the soak command
+ *   TWPA_ORACLE_KIND=k          only this kind of plan, from 0
  */
 #include "history.h"
 
@@ -14,10 +15,10 @@
 #include <time.h>
 
 enum { STRICT, STRICT_BOUNDED, MEMORY, MEMORY_BOUNDED, OPTIMISTIC, OPTIMISTIC_MEMORY, MOVING, SKIP, SKIP_OPTIMISTIC, PREPARED,
-       KINDS };
+       PREPARED_OPTIMISTIC, KINDS };
 static const char *const kinds[KINDS] = {"strict", "strict, bounded", "memory", "memory, bounded", "optimistic",
                                          "optimistic, memory", "memory, bounded, moving", "skip", "skip, optimistic",
-                                         "prepared"};
+                                         "prepared", "prepared, optimistic"};
 
 static void settle(rng *r, setting *how, int kind)
 {
@@ -25,7 +26,7 @@ static void settle(rng *r, setting *how, int kind)
   bool bounded = kind == STRICT_BOUNDED || kind == MEMORY_BOUNDED || kind == MOVING;
   bool memory = kind == MEMORY || kind == MEMORY_BOUNDED || kind == MOVING || kind == OPTIMISTIC_MEMORY || kind == SKIP ||
                 kind == SKIP_OPTIMISTIC || kind == PREPARED;
-  bool optimistic = kind == OPTIMISTIC || kind == OPTIMISTIC_MEMORY || kind == SKIP_OPTIMISTIC;
+  bool optimistic = kind == OPTIMISTIC || kind == OPTIMISTIC_MEMORY || kind == SKIP_OPTIMISTIC || kind == PREPARED_OPTIMISTIC;
   memset(how, 0, sizeof *how);
   how->options.struct_size = TWPA_PLAN_OPTIONS_INIT;
   how->options.seed = rng_next(r);
@@ -41,7 +42,6 @@ static void settle(rng *r, setting *how, int kind)
   how->seed_rows = rng_chance(r, 30);
   how->complete = kind == MOVING || kind == STRICT_BOUNDED || kind == PREPARED;
   how->skip = kind == SKIP || kind == SKIP_OPTIMISTIC;
-  how->prepared = kind == PREPARED;
   how->dice = rng_next(r);
 }
 
@@ -72,6 +72,30 @@ static void report(history *h, trial *t, int kind)
   ck_abort_msg("%s: %s, in the order %s", kinds[kind], t->why, t->order);
 }
 
+/*
+ * A column that is not sent because it did not change, in a key of which another part changes, makes a value that nobody has
+ * named if a transaction before it is skipped. Somebody later may have taken that value before the skip was known: no plan can
+ * help, and the target refuses it. (TWPA_DONE_SKIPPED says so.)
+ */
+static void send_all(history *h)
+{
+  bool composed = false;
+  for (int t = 0; t < h->sc.ntables; t++)
+    for (int x = 0; x < INDEXES; x++)
+      composed = composed || h->sc.indexes[t][x].n > 1 || h->sc.indexes[t][x].partial;
+  for (int t = 0; t < h->n && composed; t++)
+    for (int i = 0; i < h->nsrc[t]; i++)
+      h->src[t][i].same = 0;
+}
+
+/* A second prepared transaction, if it fits. */
+static void with_another(history *h, rng *r)
+{
+  history two = *h;
+  if (history_prepare(&two, r, SOURCE_ST))
+    *h = two;
+}
+
 static uint64_t run(uint64_t seed, int kind, uint64_t want, uint64_t *steps)
 {
   history h;
@@ -84,10 +108,15 @@ static uint64_t run(uint64_t seed, int kind, uint64_t want, uint64_t *steps)
       continue;
     settle(&r, &how, kind);
     if (how.skip) {
+      send_all(&h);
       h.skipped = (int)rng_below(&r, (uint64_t)h.n);
       if (!history_expand(&h))
         continue;
     }
+    if (kind >= PREPARED && !history_prepare(&h, &r, SOURCE_ST))
+      continue;
+    if (kind >= PREPARED && rng_chance(&r, 30))
+      with_another(&h, &r);
     trial t = {.how = &how, .steps = 0};
     if (is_wrong(&h, &t))
       report(&h, &t, kind);
@@ -99,7 +128,9 @@ static uint64_t run(uint64_t seed, int kind, uint64_t want, uint64_t *steps)
 
 START_TEST(every_order_gives_the_serial_result)
 {
-  const char *seconds = getenv("TWPA_ORACLE_SECONDS");
+  const char *seconds = getenv("TWPA_ORACLE_SECONDS"), *only = getenv("TWPA_ORACLE_KIND");
+  if (only != NULL && strtol(only, NULL, 10) != _i)
+    return;
   time_t until = time(NULL) + (seconds != NULL ? strtol(seconds, NULL, 10) : 0);
   uint64_t seed = test_seed(20), n = 0, steps = 0;
   do

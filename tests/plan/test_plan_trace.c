@@ -68,7 +68,6 @@ static void settle(rng *r, setting *how)
   how->seed_rows = rng_chance(r, 50);
   how->complete = rng_chance(r, 50);
   how->skip = rng_chance(r, 20) && how->options.early_start == 0;
-  how->prepared = rng_chance(r, 20);
   how->dice = rng_next(r);
 }
 
@@ -78,8 +77,12 @@ static void random_history(rng *r, history *h, setting *how)
     if (!history_random(h, r, (int)rng_below(r, WORLDS), TX, SOURCE_ST))
       continue;
     settle(r, how);
-    if (!how->skip)
+    if (!how->skip && rng_chance(r, 80))
       return;
+    if (!how->skip && history_prepare(h, r, SOURCE_ST))
+      return;
+    if (!how->skip)
+      continue;
     h->skipped = (int)rng_below(r, (uint64_t)h->n);
     if (history_expand(h))
       return;
@@ -113,7 +116,7 @@ START_TEST(what_is_scheduled_is_what_the_trace_gives)
     driving d = {.options = {.struct_size = TWPA_SCHEDULER_OPTIONS_INIT}};
     text t;
     random_history(&r, &h, &how);
-    if (h.skipped >= 0 || h.sc.trigger >= 0)
+    if (h.skipped >= 0 || h.sc.trigger >= 0 || h.sc.indexes[0][0].n == 0)
       continue;
     how.options.unique_release = how.options.free_commit_order ? TWPA_UNKNOWN_STRICT : TWPA_UNKNOWN_OPTIMISTIC;
     how.options.foreign_keys = TWPA_FOREIGN_KEYS_ENFORCED;
