@@ -153,8 +153,11 @@ typedef struct twpa_scheduler_options {
   /**
    * Told when an executed transaction begins to wait for its commit turn (#TWPA_WAIT_COMMIT_TURN: it keeps its
    * locks on the target while it waits), so that a database host can feed its own deadlock detector. It waits for
-   * the holder and, through it, for every earlier transaction of its commit order that is not done. The wait is
-   * over when twpa_scheduler_next_commit() or twpa_scheduler_next_rollback() gives the waiter out. In a cycle the
+   * the holder and, through it, for every earlier transaction of its commit order that is not done. By groups it is
+   * called once for each holder: the nearest one before the waiter in each of its groups. If a holder is skipped
+   * before its turn and somebody earlier is left, it is called again for whoever is the nearest now; a holder that
+   * commits leaves nobody before it. All waits of a waiter are
+   * over when twpa_scheduler_next_commit() or twpa_scheduler_next_rollback() gives it out. In a cycle the
    * victim is always the *later* transaction: interrupt it, roll it back and report #TWPA_FAIL_CONFLICT. NULL:
    * nobody is told.
    * @param[in] user  twpa_scheduler_options::user
@@ -268,6 +271,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_set_progress(twpa_scheduler *
  * @param[out]    seq        its sequence number
  * @param[out]    task       what was submitted with it; NULL if not wanted
  * @return #TWPA_OK; #TWPA_NONE if nothing may run now (see twpa_scheduler_wait_of()); #TWPA_E_REENTRANT. O(1).
+ * @note May call twpa_scheduler_options::on_wait if it completes what was skipped, and so may every call that does.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_next(twpa_scheduler *scheduler, uint64_t *seq, void **task);
 
@@ -370,8 +374,8 @@ TWPA_API int twpa_scheduler_is_doomed(const twpa_scheduler *scheduler, uint64_t 
  * @return #TWPA_OK; #TWPA_E_INVAL for a wrong @p outcome; #TWPA_E_STATE if it is open, done, or skipped already;
  *         #TWPA_E_NOTFOUND if there is no such transaction; #TWPA_E_NOMEM (only for #TWPA_DONE_SKIPPED, with
  *         nothing changed); #TWPA_E_REENTRANT.
- * @note O(1), plus what becomes ready and is skipped too. If memory runs out later, when its turn comes, it is
- *       tried again at every report and question until it succeeds.
+ * @note May call twpa_scheduler_options::on_wait. O(1), plus what becomes ready and is skipped too. If memory runs
+ *       out later, when its turn comes, it is tried again at every report and question until it succeeds.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_skip(twpa_scheduler *scheduler, uint64_t seq, uint32_t outcome);
 

@@ -39,7 +39,6 @@
 #define WINDOW_MAX ((uint64_t)1 << 30)
 #define RETRIES_DEFAULT ((uint64_t)2)
 #define RING_MIN ((size_t)64)
-#define GROUPS 64u
 #define ORIGINS_MAX ((size_t)65000)
 #define HINT_LOOKS 8 /* how many ready ones are looked at for a worker's sake */
 #define HINT_PASSES 4
@@ -116,7 +115,7 @@ twpa_status twpa_scheduler_new(twpa_scheduler **scheduler, twpa_plan *plan, cons
   s->low = s->last = plan->graph.last;
   st = ring_init(s, RING_MIN);
   if (st == TWPA_OK && own.commit_order == TWPA_COMMIT_ORDER_GROUPS) {
-    s->orders = twpa__zalloc(&s->mem, GROUPS * sizeof(twpa__order));
+    s->orders = twpa__zalloc(&s->mem, TWPA__GROUPS * sizeof(twpa__order));
     st = s->orders != NULL ? TWPA_OK : TWPA_E_NOMEM;
   }
   if (st != TWPA_OK) {
@@ -136,9 +135,9 @@ void twpa_scheduler_free(twpa_scheduler *scheduler)
   twpa__seqset_clear(&s->turns, &s->mem);
   twpa__seqset_clear(&s->rollbacks, &s->mem);
   twpa__seqset_clear(&s->skips, &s->mem);
-  for (size_t g = 0; g < GROUPS && s->orders != NULL; g++)
+  for (size_t g = 0; g < TWPA__GROUPS && s->orders != NULL; g++)
     twpa__release(&s->mem, s->orders[g].seqs, s->orders[g].cap * sizeof(uint64_t));
-  twpa__release(&s->mem, s->orders, GROUPS * sizeof(twpa__order));
+  twpa__release(&s->mem, s->orders, TWPA__GROUPS * sizeof(twpa__order));
   twpa__release(&s->mem, s->origins, s->origins_cap * sizeof(twpa__origin));
   twpa__release(&s->mem, s->tasks, s->cap * sizeof(twpa__task));
   twpa__mem mem = s->mem;
@@ -148,10 +147,9 @@ void twpa_scheduler_free(twpa_scheduler *scheduler)
 twpa_status twpa_scheduler_set_progress(twpa_scheduler *scheduler, uint64_t origin, twpa_progress *progress)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
+  twpa_status st = twpa__scheduler_enter(s, true);
+  if (st != TWPA_OK)
+    return st;
   if (s->counters.submitted != 0)
     return TWPA_E_STATE;
   for (size_t i = 0; i < s->norigins; i++)
@@ -160,7 +158,7 @@ twpa_status twpa_scheduler_set_progress(twpa_scheduler *scheduler, uint64_t orig
   if (s->norigins == ORIGINS_MAX)
     return TWPA_E_LIMIT;
   void *p = s->origins;
-  twpa_status st = twpa__array_reserve(&s->mem, &p, &s->origins_cap, s->norigins + 1, sizeof(twpa__origin));
+  st = twpa__array_reserve(&s->mem, &p, &s->origins_cap, s->norigins + 1, sizeof(twpa__origin));
   s->origins = p;
   if (st == TWPA_OK)
     s->origins[s->norigins++] = (twpa__origin){origin, progress};
@@ -183,68 +181,6 @@ static twpa_progress *progress_at(const twpa_scheduler *s, uint16_t which)
   return which < s->norigins ? s->origins[which].progress : s->options.progress;
 }
 
-/* ---- Commit order by groups ---------------------------------------------------------------------------------- */
-
-static uint64_t order_first(const twpa__order *o)
-{
-  return o->seqs[o->head & (o->cap - 1)];
-}
-
-static twpa_status orders_reserve(twpa_scheduler *s, uint64_t groups)
-{
-  for (unsigned g = 0; g < GROUPS; g++) {
-    if ((groups >> g & 1) == 0 || s->orders[g].count < s->orders[g].cap)
-      continue;
-    twpa__order *o = &s->orders[g];
-    size_t cap = o->cap == 0 ? 16 : o->cap * 2, bytes;
-    if (cap < o->cap || !twpa__array_size(&bytes, cap, sizeof(uint64_t)))
-      return TWPA_E_NOMEM;
-    uint64_t *seqs = twpa__alloc(&s->mem, bytes);
-    if (seqs == NULL)
-      return TWPA_E_NOMEM;
-    for (size_t i = 0; i < o->count; i++)
-      seqs[i] = o->seqs[(o->head + i) & (o->cap - 1)];
-    twpa__release(&s->mem, o->seqs, o->cap * sizeof(uint64_t));
-    o->seqs = seqs;
-    o->cap = cap;
-    o->head = 0;
-  }
-  return TWPA_OK;
-}
-
-static void orders_push(twpa_scheduler *s, twpa__task *t, uint64_t seq)
-{
-  for (unsigned g = 0; g < GROUPS; g++)
-    if ((t->groups >> g & 1) != 0) {
-      twpa__order *o = &s->orders[g];
-      o->seqs[(o->head + o->count++) & (o->cap - 1)] = seq;
-      t->groups_left += o->count > 1;
-    }
-}
-
-static bool is_done(const twpa_scheduler *s, uint64_t seq)
-{
-  return seq <= s->low || twpa__task_at(s, seq)->state == TWPA_TASK_DONE;
-}
-
-/* One of these groups has lost its first, or somebody behind it: whoever is first now may be up for commit. */
-static void orders_pop(twpa_scheduler *s, uint64_t groups, uint64_t done)
-{
-  for (unsigned g = 0; g < GROUPS; g++) {
-    twpa__order *o = &s->orders[g];
-    if ((groups >> g & 1) == 0 || order_first(o) != done)
-      continue;
-    while (o->count > 0 && is_done(s, order_first(o))) {
-      o->head++;
-      o->count--;
-    }
-    if (o->count > 0) {
-      twpa__task_at(s, order_first(o))->groups_left--;
-      twpa__offer_turn(s, order_first(o));
-    }
-  }
-}
-
 /* ---- Small things -------------------------------------------------------------------------------------------- */
 
 twpa__task *twpa__live_task(const twpa_scheduler *s, uint64_t seq, twpa_status *st)
@@ -253,25 +189,9 @@ twpa__task *twpa__live_task(const twpa_scheduler *s, uint64_t seq, twpa_status *
   if (seq == 0 || seq > s->last)
     return NULL;
   *st = TWPA_E_STATE;
-  if (is_done(s, seq))
+  if (twpa__is_done(s, seq))
     return NULL;
   return twpa__task_at(s, seq);
-}
-
-static bool has_turn(const twpa_scheduler *s, const twpa__task *t, uint64_t seq)
-{
-  switch (s->options.commit_order) {
-  case TWPA_COMMIT_ORDER_GLOBAL: return seq == s->low + 1;
-  case TWPA_COMMIT_ORDER_GROUPS: return t->groups_left == 0;
-  default: return true;
-  }
-}
-
-void twpa__offer_turn(twpa_scheduler *s, uint64_t seq)
-{
-  const twpa__task *t = twpa__task_at(s, seq);
-  if (t->state == TWPA_TASK_EXECUTED && !t->doomed && !twpa__is_stopped(s, seq) && has_turn(s, t, seq))
-    twpa__seqset_add(&s->turns, seq);
 }
 
 static void become_ready(twpa_scheduler *s, twpa__task *t, uint64_t seq)
@@ -330,7 +250,7 @@ static twpa_status reserve(twpa_scheduler *s, const twpa_access_set *set, uint64
   if (st == TWPA_OK && s->last - s->low == s->cap)
     st = ring_init(s, s->cap * 2);
   if (st == TWPA_OK && s->orders != NULL)
-    st = orders_reserve(s, groups);
+    st = twpa__orders_reserve(s, groups);
   return st;
 }
 
@@ -338,14 +258,12 @@ twpa_status twpa_scheduler_submit_groups(twpa_scheduler *scheduler, uint64_t *se
                                          void *task, uint64_t groups)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL || seq == NULL || set == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
   uint16_t progress;
   uint32_t npredecessors;
   uint64_t number;
-  twpa_status st = reserve(s, set, groups, &progress);
+  twpa_status st = twpa__scheduler_enter(s, seq != NULL && set != NULL);
+  if (st == TWPA_OK)
+    st = reserve(s, set, groups, &progress);
   if (st == TWPA_OK)
     st = twpa_plan_add(s->plan, &number, &npredecessors, set);
   if (st != TWPA_OK)
@@ -360,7 +278,7 @@ twpa_status twpa_scheduler_submit_groups(twpa_scheduler *scheduler, uint64_t *se
                     .progress = progress,
                     .state = TWPA_TASK_WAITING};
   if (s->orders != NULL)
-    orders_push(s, t, number);
+    twpa__orders_push(s, t, number);
   if (progress != TWPA__NO_PROGRESS) {
     st = twpa_progress_submitted(progress_at(s, progress), number, set->end_lsn);
     TWPA__ASSERT(st == TWPA_OK);
@@ -446,10 +364,9 @@ static void start(twpa_scheduler *s, uint64_t seq, uint32_t worker)
 
 static twpa_status next(twpa_scheduler *s, uint64_t *seq, void **task, uint32_t worker)
 {
-  if (s == NULL || seq == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
+  twpa_status st = twpa__scheduler_enter(s, seq != NULL);
+  if (st != TWPA_OK)
+    return st;
   twpa__run_skips(s);
   uint64_t first = twpa__seqset_first(&s->ready, s->low + 1);
   uint32_t why = first != 0 ? may_start(s, first) : TWPA_WAIT_NONE;
@@ -478,10 +395,9 @@ twpa_status twpa_scheduler_next_for(twpa_scheduler *scheduler, uint64_t *seq, vo
 twpa_status twpa_scheduler_next_commit(twpa_scheduler *scheduler, uint64_t *seq, void **task)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL || seq == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
+  twpa_status st = twpa__scheduler_enter(s, seq != NULL);
+  if (st != TWPA_OK)
+    return st;
   twpa__run_skips(s);
   uint64_t first = twpa__seqset_first(&s->turns, s->low + 1);
   if (first == 0)
@@ -498,33 +414,15 @@ twpa_status twpa_scheduler_next_commit(twpa_scheduler *scheduler, uint64_t *seq,
 
 /* ---- Reports ------------------------------------------------------------------------------------------------- */
 
-/* Whom an executed transaction waits for. */
-static uint64_t turn_holder(const twpa_scheduler *s, uint64_t seq)
-{
-  if (s->orders == NULL) {
-    uint64_t holder = seq - 1;
-    while (holder > s->low + 1 && is_done(s, holder))
-      holder--;
-    return holder;
-  }
-  const twpa__task *t = twpa__task_at(s, seq);
-  for (unsigned g = 0; g < GROUPS; g++)
-    if ((t->groups >> g & 1) != 0 && order_first(&s->orders[g]) != seq)
-      return order_first(&s->orders[g]);
-  return 0;
-}
-
 twpa_status twpa_scheduler_applied(twpa_scheduler *scheduler, uint64_t seq)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
-  twpa_status st;
-  twpa__task *t = twpa__live_task(s, seq, &st);
-  if (t == NULL || t->state != TWPA_TASK_RUNNING)
+  twpa__task *t;
+  twpa_status st = twpa__scheduler_enter_task(s, true, seq, &t);
+  if (st != TWPA_OK)
     return st;
+  if (t->state != TWPA_TASK_RUNNING)
+    return TWPA_E_STATE;
   t->state = TWPA_TASK_EXECUTED;
   s->running--;
   if (t->doomed) {
@@ -538,12 +436,7 @@ twpa_status twpa_scheduler_applied(twpa_scheduler *scheduler, uint64_t seq)
   twpa__offer_turn(s, seq);
   if (!twpa__seqset_has(&s->turns, seq)) {
     s->counters.turn_waits++;
-    if (s->options.on_wait != NULL) {
-      twpa_wait wait = {.waiter = seq, .holder = turn_holder(s, seq), .kind = TWPA_WAIT_COMMIT_TURN};
-      s->busy = true;
-      s->options.on_wait(s->options.user, &wait);
-      s->busy = false;
-    }
+    twpa__tell_waits(s, seq);
   }
   return TWPA_OK;
 }
@@ -566,12 +459,14 @@ static twpa_status finish(twpa_scheduler *s, uint64_t seq, uint32_t outcome)
   uint64_t low = s->low;
   s->low = twpa_plan_low_watermark(s->plan);
   if (s->orders != NULL)
-    orders_pop(s, t->groups, seq);
+    twpa__orders_pop(s, t->groups, seq);
   if (s->low != low && s->low < s->last) {
     if (s->options.commit_order == TWPA_COMMIT_ORDER_GLOBAL)
       twpa__offer_turn(s, s->low + 1);
     twpa__retry_head(s);
   }
+  if (seq > s->low)
+    twpa__tell_waits_behind(s, seq);
   return TWPA_OK;
 }
 
@@ -595,13 +490,9 @@ void twpa__run_skips(twpa_scheduler *s)
 twpa_status twpa_scheduler_committed(twpa_scheduler *scheduler, uint64_t seq)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
-  twpa_status st;
-  twpa__task *t = twpa__live_task(s, seq, &st);
-  if (t == NULL)
+  twpa__task *t;
+  twpa_status st = twpa__scheduler_enter_task(s, true, seq, &t);
+  if (st != TWPA_OK)
     return st;
   if (t->state != TWPA_TASK_COMMITTING) {
     if (!twpa__seqset_has(&s->turns, seq))
@@ -622,13 +513,10 @@ twpa_status twpa_scheduler_committed(twpa_scheduler *scheduler, uint64_t seq)
 twpa_status twpa_scheduler_skip(twpa_scheduler *scheduler, uint64_t seq, uint32_t outcome)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL || (outcome != TWPA_DONE_COMMITTED && outcome != TWPA_DONE_SKIPPED))
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
-  twpa_status st;
-  twpa__task *t = twpa__live_task(s, seq, &st);
-  if (t == NULL)
+  twpa__task *t;
+  bool known = outcome == TWPA_DONE_COMMITTED || outcome == TWPA_DONE_SKIPPED;
+  twpa_status st = twpa__scheduler_enter_task(s, known, seq, &t);
+  if (st != TWPA_OK)
     return st;
   if (t->skip || twpa__is_open(t))
     return TWPA_E_STATE;
@@ -717,7 +605,7 @@ twpa_status twpa_scheduler_wait_of(const twpa_scheduler *scheduler, twpa_wait *w
       wait->kind = TWPA_WAIT_ROLLBACK;
     } else if (!twpa__seqset_has(&s->turns, seq)) {
       wait->kind = TWPA_WAIT_COMMIT_TURN;
-      wait->holder = turn_holder(s, seq);
+      wait->holder = twpa__turn_holder(s, seq);
     }
     break;
   case TWPA_TASK_RETRY:

@@ -8,6 +8,7 @@
 #include <twpa/scheduler.h>
 
 #define TWPA__NO_WORKER UINT32_MAX
+#define TWPA__GROUPS 64u
 #define TWPA__NO_PROGRESS UINT16_MAX
 
 typedef struct twpa__task {
@@ -80,6 +81,14 @@ static inline bool twpa__scheduler_is_busy(const twpa_scheduler *s)
   return s->busy || s->plan->busy;
 }
 
+/* The opening of a call: wrong arguments, or a call from inside a callback. */
+static inline twpa_status twpa__scheduler_enter(const twpa_scheduler *s, bool arguments)
+{
+  if (s == NULL || !arguments)
+    return TWPA_E_INVAL;
+  return twpa__scheduler_is_busy(s) ? TWPA_E_REENTRANT : TWPA_OK;
+}
+
 /* May not start or commit because of a stop. */
 static inline bool twpa__is_stopped(const twpa_scheduler *s, uint64_t seq)
 {
@@ -90,14 +99,44 @@ static inline bool twpa__is_stopped(const twpa_scheduler *s, uint64_t seq)
 
 /* A task that was submitted and is not done, else NULL with *st saying why (NOTFOUND, or STATE if it is done). */
 twpa__task *twpa__live_task(const twpa_scheduler *s, uint64_t seq, twpa_status *st);
+/* The opening of a call about a transaction that is not done. */
+static inline twpa_status twpa__scheduler_enter_task(const twpa_scheduler *s, bool arguments, uint64_t seq,
+                                                     twpa__task **task)
+{
+  twpa_status st = twpa__scheduler_enter(s, arguments), why;
+  if (st != TWPA_OK)
+    return st;
+  *task = twpa__live_task(s, seq, &why);
+  return *task != NULL ? TWPA_OK : why;
+}
+
 /* Takes what the plan has made ready; worker: who executed what made it so. */
 void twpa__take_ready(twpa_scheduler *s, uint32_t worker, bool early);
 /* No longer on the target, and not for its own fault: READY or WAITING, as the plan has it. */
 void twpa__reset_task(twpa_scheduler *s, uint64_t seq);
-/* It may commit if it is executed, not doomed, not stopped, and first in its order. */
-void twpa__offer_turn(twpa_scheduler *s, uint64_t seq);
 /* Completes what is skipped and ready; what there is no memory for stays for the next time. */
 void twpa__run_skips(twpa_scheduler *s);
+
+/* --- scheduler_turn.c -------------------------------------------------------------------------------------------- */
+
+static inline bool twpa__is_done(const twpa_scheduler *s, uint64_t seq)
+{
+  return seq <= s->low || twpa__task_at(s, seq)->state == TWPA_TASK_DONE;
+}
+
+/* Room for one more in each of these groups. */
+twpa_status twpa__orders_reserve(twpa_scheduler *s, uint64_t groups);
+void twpa__orders_push(twpa_scheduler *s, twpa__task *t, uint64_t seq);
+/* Done: where it was the first, whoever is first now may be up for commit. */
+void twpa__orders_pop(twpa_scheduler *s, uint64_t groups, uint64_t done);
+/* It may commit if it is executed, not doomed, not stopped, and first in its order. */
+void twpa__offer_turn(twpa_scheduler *s, uint64_t seq);
+/* The nearest one that an executed transaction waits for; 0: none. */
+uint64_t twpa__turn_holder(const twpa_scheduler *s, uint64_t seq);
+/* The host is told for whom it waits, */
+void twpa__tell_waits(twpa_scheduler *s, uint64_t seq);
+/* and, of one that was done before its turn, for whom those wait now that waited for it. */
+void twpa__tell_waits_behind(twpa_scheduler *s, uint64_t seq);
 
 /* --- scheduler_fail.c -------------------------------------------------------------------------------------------- */
 

@@ -144,14 +144,13 @@ static uint32_t judge(twpa_scheduler *s, twpa__task *t, uint64_t seq, uint32_t r
 twpa_status twpa_scheduler_failed(twpa_scheduler *scheduler, uint64_t seq, uint32_t *verdict, uint32_t reason)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL || verdict == NULL || reason < TWPA_FAIL_CONFLICT || reason > TWPA_FAIL_CANCELLED)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
-  twpa_status st;
-  twpa__task *t = twpa__live_task(s, seq, &st);
-  if (t == NULL || !twpa__is_open(t))
+  twpa__task *t;
+  bool known = reason >= TWPA_FAIL_CONFLICT && reason <= TWPA_FAIL_CANCELLED;
+  twpa_status st = twpa__scheduler_enter_task(s, verdict != NULL && known, seq, &t);
+  if (st != TWPA_OK)
     return st;
+  if (!twpa__is_open(t))
+    return TWPA_E_STATE;
   bool doomed = t->doomed;
   leave_target(s, t, seq);
   if (doomed) { /* it had to go anyway; what it ran into may come from what is gone */
@@ -179,10 +178,9 @@ twpa_status twpa_scheduler_failed(twpa_scheduler *scheduler, uint64_t seq, uint3
 twpa_status twpa_scheduler_next_rollback(twpa_scheduler *scheduler, uint64_t *seq, void **task, uint32_t *running)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL || seq == NULL || running == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
+  twpa_status st = twpa__scheduler_enter(s, seq != NULL && running != NULL);
+  if (st != TWPA_OK)
+    return st;
   uint64_t last = twpa__seqset_last(&s->rollbacks, s->low);
   if (last == 0)
     return TWPA_NONE;
@@ -198,14 +196,12 @@ twpa_status twpa_scheduler_next_rollback(twpa_scheduler *scheduler, uint64_t *se
 twpa_status twpa_scheduler_rolled_back(twpa_scheduler *scheduler, uint64_t seq)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
-  twpa_status st;
-  twpa__task *t = twpa__live_task(s, seq, &st);
-  if (t == NULL || t->state != TWPA_TASK_EXECUTED || !t->doomed || twpa__seqset_has(&s->rollbacks, seq))
+  twpa__task *t;
+  twpa_status st = twpa__scheduler_enter_task(s, true, seq, &t);
+  if (st != TWPA_OK)
     return st;
+  if (t->state != TWPA_TASK_EXECUTED || !t->doomed || twpa__seqset_has(&s->rollbacks, seq))
+    return TWPA_E_STATE;
   leave_target(s, t, seq);
   s->counters.rollbacks++;
   twpa__reset_task(s, seq);
@@ -227,21 +223,18 @@ int twpa_scheduler_is_doomed(const twpa_scheduler *scheduler, uint64_t seq)
 twpa_status twpa_scheduler_stop_before(twpa_scheduler *scheduler, uint64_t seq)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL || seq == 0)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
-  set_stop(s, seq);
-  return TWPA_OK;
+  twpa_status st = twpa__scheduler_enter(s, seq != 0);
+  if (st == TWPA_OK)
+    set_stop(s, seq);
+  return st;
 }
 
 twpa_status twpa_scheduler_resume(twpa_scheduler *scheduler)
 {
   twpa_scheduler *s = scheduler;
-  if (s == NULL)
-    return TWPA_E_INVAL;
-  if (twpa__scheduler_is_busy(s))
-    return TWPA_E_REENTRANT;
+  twpa_status st = twpa__scheduler_enter(s, true);
+  if (st != TWPA_OK)
+    return st;
   if (s->stop == 0 || s->doomed > 0)
     return TWPA_E_STATE;
   s->stop = 0;

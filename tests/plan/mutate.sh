@@ -16,7 +16,7 @@ trap 'exit 1' INT TERM
 mkdir "$work/src"
 (cd "$top" && tar cf - CMakeLists.txt cmake include lib tests/CMakeLists.txt tests/support tests/plan) | (cd "$work/src" && tar xf -)
 src=$work/src
-tests="plan_pairs plan_oracle plan_interleave plan_small plan_cases plan_scheduler_model"
+tests="plan_pairs plan_oracle plan_interleave plan_small plan_cases plan_scheduler plan_scheduler_model"
 count=0 bad=0
 
 if [ "$only" != --check ]; then

@@ -129,3 +129,11 @@ mutation 'early start for some reasons only' graph.c \
   's/^    \*there \&= /    *there |= 0 \& /' plan_interleave
 mutation 'no rollback of early starters' scheduler_fail.c \
   's/^  if (t->executed)$/  if (0)/' plan_scheduler_model
+
+# --- waits for a commit turn
+mutation 'only one of those who are waited for is told' scheduler_turn.c \
+  's/^    tell(s, waiter, holder);$/&\n    return;/' plan_scheduler
+mutation 'a wait does not move when its holder is skipped' scheduler.c \
+  's/^    twpa__tell_waits_behind(s, seq);/    (void)seq;/' plan_scheduler
+mutation 'a holder that is done' scheduler_turn.c \
+  '/^static uint64_t nearest_before/,/^}/s/!twpa__is_done(s, order_at(o, i - 1))/true/' plan_scheduler

@@ -1,7 +1,6 @@
-/* Scheduler: examples of each rule, wrong arguments, calls from inside the callback, memory. */
+/* Scheduler: examples of each rule, wrong arguments, calls from inside the callback. */
 #include "plan/kit.h"
 
-#include <stdlib.h>
 #include <twpa/scheduler.h>
 
 /* ---- A scheduler by hand ------------------------------------------------------------------------------------- */
@@ -14,6 +13,8 @@ typedef struct table {
   twpa_lsn lsn;
 } table;
 
+static const twpa_plan_options free_plan = {.struct_size = TWPA_PLAN_OPTIONS_INIT, .free_commit_order = 1};
+
 static table set_table(const twpa_plan_options *po, const twpa_scheduler_options *so)
 {
   table t = {NULL, NULL, NULL, NULL, 0};
@@ -25,6 +26,15 @@ static table set_table(const twpa_plan_options *po, const twpa_scheduler_options
   kit_index(&kit, 1, COL0, 1, TWPA_INDEX_PRIMARY);
   t.relation = kit_make(&kit);
   return t;
+}
+
+/* Options by name; the rest is zero. */
+#define OPTIONS(...) (&(twpa_scheduler_options){.struct_size = TWPA_SCHEDULER_OPTIONS_INIT, __VA_ARGS__})
+
+/* A scheduler under another commit order than the global one. */
+static table set_free_table(uint32_t commit_order)
+{
+  return set_table(&free_plan, OPTIONS(.commit_order = commit_order));
 }
 
 static void clear_table(table *t)
@@ -46,6 +56,22 @@ static uint64_t submit(table *t, const char *keys)
   return seq;
 }
 
+/* One transaction for each letter. */
+static void submit_each(table *t, const char *keys)
+{
+  for (; *keys != 0; keys++)
+    submit(t, (char[2]){*keys, 0});
+}
+
+/* A transaction without keys, in these commit-order groups. */
+static uint64_t submit_groups(table *t, uint64_t groups)
+{
+  uint64_t seq = 0;
+  ck_assert_int_eq(twpa_access_set_begin(t->set, t->lsn += 10, 0, 0), TWPA_OK);
+  ck_assert_int_eq(twpa_scheduler_submit_groups(t->sched, &seq, t->set, NULL, groups), TWPA_OK);
+  return seq;
+}
+
 /* A plain update of a row, as the target's row lock protects it. */
 static uint64_t submit_update(table *t, int64_t key)
 {
@@ -63,6 +89,20 @@ static uint64_t next(table *t)
   twpa_status st = twpa_scheduler_next(t->sched, &seq, NULL);
   ck_assert(st == TWPA_OK || (st == TWPA_NONE && seq == 0));
   return seq;
+}
+
+/* All up to here are given out, one after the other from the first on. */
+static void run_up_to(table *t, uint64_t last)
+{
+  for (uint64_t seq = 1; seq <= last; seq++)
+    ck_assert_uint_eq(next(t), seq);
+}
+
+static twpa_scheduler_counters numbers(const table *t)
+{
+  twpa_scheduler_counters n = {.struct_size = TWPA_SCHEDULER_COUNTERS_INIT};
+  ck_assert_int_eq(twpa_scheduler_stats(t->sched, &n), TWPA_OK);
+  return n;
 }
 
 static uint64_t next_commit(table *t)
@@ -134,11 +174,8 @@ static void run_to_end(table *t)
 START_TEST(commit_order)
 {
   table t = set_table(NULL, NULL);
-  submit(&t, "a");
-  submit(&t, "b");
-  submit(&t, "a");
-  ck_assert_uint_eq(next(&t), 1);
-  ck_assert_uint_eq(next(&t), 2);
+  submit_each(&t, "aba");
+  run_up_to(&t, 2);
   ck_assert_uint_eq(next(&t), 0);
   ck_assert_uint_eq(state(&t, 3), TWPA_TASK_WAITING);
   twpa_wait w = wait_of(&t, 3);
@@ -167,32 +204,23 @@ START_TEST(commit_order)
 }
 END_TEST
 
-static const twpa_plan_options free_plan = {.struct_size = TWPA_PLAN_OPTIONS_INIT, .free_commit_order = 1};
-
 START_TEST(free_order_and_groups)
 {
-  table t = set_table(&free_plan, &(twpa_scheduler_options){.struct_size = TWPA_SCHEDULER_OPTIONS_INIT,
-                                                            .commit_order = TWPA_COMMIT_ORDER_FREE});
-  submit(&t, "a");
-  submit(&t, "b");
-  ck_assert_uint_eq(next(&t), 1);
-  ck_assert_uint_eq(next(&t), 2);
+  table t = set_free_table(TWPA_COMMIT_ORDER_FREE);
+  submit_each(&t, "ab");
+  run_up_to(&t, 2);
   applied(&t, 2);
   ck_assert_uint_eq(next_commit(&t), 2);
   committed(&t, 2);
-  twpa_scheduler_counters n = {.struct_size = TWPA_SCHEDULER_COUNTERS_INIT};
-  ck_assert_int_eq(twpa_scheduler_stats(t.sched, &n), TWPA_OK);
+  const twpa_scheduler_counters n = numbers(&t);
   ck_assert_uint_eq(n.low_watermark, 0);
   ck_assert_uint_eq(n.committed, 1);
   clear_table(&t);
 
-  t = set_table(&free_plan, &(twpa_scheduler_options){.struct_size = TWPA_SCHEDULER_OPTIONS_INIT,
-                                                      .commit_order = TWPA_COMMIT_ORDER_GROUPS});
+  t = set_free_table(TWPA_COMMIT_ORDER_GROUPS);
   const uint64_t groups[] = {1, 2, 1, 0, 3};
   for (uint64_t i = 0; i < 5; i++) {
-    uint64_t seq;
-    ck_assert_int_eq(twpa_access_set_begin(t.set, 0, 0, 0), TWPA_OK);
-    ck_assert_int_eq(twpa_scheduler_submit_groups(t.sched, &seq, t.set, NULL, groups[i]), TWPA_OK);
+    submit_groups(&t, groups[i]);
     ck_assert_uint_eq(next(&t), i + 1);
     if (i > 0)
       applied(&t, i + 1);
@@ -216,10 +244,8 @@ END_TEST
 /* An executed transaction holds a session, not a worker; the head always gets its place. */
 START_TEST(two_limits)
 {
-  table t = set_table(NULL, &(twpa_scheduler_options){.struct_size = TWPA_SCHEDULER_OPTIONS_INIT,
-                                                      .running_max = 1, .open_max = 3});
-  for (const char *k = "abcdef"; *k != 0; k++)
-    submit(&t, (char[2]){*k, 0});
+  table t = set_table(NULL, OPTIONS(.running_max = 1, .open_max = 3));
+  submit_each(&t, "abcdef");
   ck_assert_uint_eq(next(&t), 1);
   ck_assert_uint_eq(next(&t), 0);
   ck_assert_uint_eq(wait_of(&t, 2).kind, TWPA_WAIT_RUNNING);
@@ -234,10 +260,9 @@ START_TEST(two_limits)
   ck_assert_uint_eq(failed(&t, 1, TWPA_FAIL_CONFLICT), TWPA_VERDICT_RETRY);
   ck_assert_uint_eq(wait_of(&t, 4).kind, TWPA_WAIT_OPEN);
   ck_assert_uint_eq(next(&t), 1);
-  twpa_scheduler_counters n = {.struct_size = TWPA_SCHEDULER_COUNTERS_INIT};
   applied(&t, 1);
   run_to_end(&t);
-  ck_assert_int_eq(twpa_scheduler_stats(t.sched, &n), TWPA_OK);
+  const twpa_scheduler_counters n = numbers(&t);
   ck_assert_uint_eq(n.open_high, 3);
   ck_assert_uint_eq(n.running_high, 1);
   ck_assert_uint_gt(n.held_open, 0);
@@ -251,12 +276,8 @@ END_TEST
 START_TEST(retry_alone_stop)
 {
   table t = set_table(NULL, NULL);
-  submit(&t, "a");
-  submit(&t, "b");
-  submit(&t, "c");
-  submit(&t, "b");
-  ck_assert_uint_eq(next(&t), 1);
-  ck_assert_uint_eq(next(&t), 2);
+  submit_each(&t, "abcb");
+  run_up_to(&t, 2);
   ck_assert_uint_eq(failed(&t, 2, TWPA_FAIL_CONFLICT), TWPA_VERDICT_RETRY);
   ck_assert_uint_eq(wait_of(&t, 2).kind, TWPA_WAIT_RETRY);
   ck_assert_uint_eq(wait_of(&t, 2).holder, 1);
@@ -293,8 +314,7 @@ START_TEST(retry_alone_stop)
   ck_assert_int_eq(twpa_scheduler_resume(t.sched), TWPA_OK);
   ck_assert_int_eq(twpa_scheduler_resume(t.sched), TWPA_E_STATE);
   run_to_end(&t);
-  twpa_scheduler_counters n = {.struct_size = TWPA_SCHEDULER_COUNTERS_INIT};
-  ck_assert_int_eq(twpa_scheduler_stats(t.sched, &n), TWPA_OK);
+  const twpa_scheduler_counters n = numbers(&t);
   ck_assert_uint_eq(n.low_watermark, 4);
   ck_assert_uint_eq(n.committed, 3);
   ck_assert_uint_eq(n.skipped, 1);
@@ -307,14 +327,9 @@ END_TEST
 /* Waiting for the direct predecessor is not enough in free order: the culprit may be earlier and not have run. */
 START_TEST(free_order_retries_at_the_watermark)
 {
-  table t = set_table(&free_plan, &(twpa_scheduler_options){.struct_size = TWPA_SCHEDULER_OPTIONS_INIT,
-                                                            .commit_order = TWPA_COMMIT_ORDER_FREE});
-  submit(&t, "a");
-  submit(&t, "b");
-  submit(&t, "c");
-  ck_assert_uint_eq(next(&t), 1);
-  ck_assert_uint_eq(next(&t), 2);
-  ck_assert_uint_eq(next(&t), 3);
+  table t = set_free_table(TWPA_COMMIT_ORDER_FREE);
+  submit_each(&t, "abc");
+  run_up_to(&t, 3);
   applied(&t, 2);
   committed(&t, 2);
   ck_assert_uint_eq(failed(&t, 3, TWPA_FAIL_CONFLICT), TWPA_VERDICT_RETRY);
@@ -333,10 +348,8 @@ END_TEST
 START_TEST(stop_lets_earlier_ones_finish)
 {
   table t = set_table(NULL, NULL);
-  for (const char *k = "abcd"; *k != 0; k++)
-    submit(&t, (char[2]){*k, 0});
-  for (uint64_t i = 1; i <= 3; i++)
-    ck_assert_uint_eq(next(&t), i);
+  submit_each(&t, "abcd");
+  run_up_to(&t, 3);
   applied(&t, 3);
   ck_assert_uint_eq(failed(&t, 2, TWPA_FAIL_ERROR), TWPA_VERDICT_STOP);
   uint32_t running;
@@ -352,8 +365,7 @@ START_TEST(stop_lets_earlier_ones_finish)
   ck_assert(twpa_scheduler_idle(t.sched));
   ck_assert_int_eq(twpa_scheduler_stop_before(t.sched, 0), TWPA_E_INVAL);
   ck_assert_int_eq(twpa_scheduler_stop_before(t.sched, 4), TWPA_OK); /* the earlier stop holds */
-  twpa_scheduler_counters n = {.struct_size = TWPA_SCHEDULER_COUNTERS_INIT};
-  ck_assert_int_eq(twpa_scheduler_stats(t.sched, &n), TWPA_OK);
+  const twpa_scheduler_counters n = numbers(&t);
   ck_assert_uint_eq(n.stopped_before, 2);
   ck_assert_int_eq(twpa_scheduler_resume(t.sched), TWPA_OK);
   run_to_end(&t);
@@ -380,9 +392,7 @@ END_TEST
 START_TEST(skip_keeps_its_place)
 {
   table t = set_table(NULL, NULL);
-  submit(&t, "a");
-  submit(&t, "a");
-  submit(&t, "a");
+  submit_each(&t, "aaa");
   ck_assert_int_eq(twpa_scheduler_skip(t.sched, 2, TWPA_DONE_COMMITTED), TWPA_OK);
   ck_assert_int_eq(twpa_scheduler_skip(t.sched, 2, TWPA_DONE_COMMITTED), TWPA_E_STATE);
   ck_assert_int_eq(twpa_scheduler_skip(t.sched, 9, TWPA_DONE_COMMITTED), TWPA_E_NOTFOUND);
@@ -439,8 +449,7 @@ START_TEST(early_starters_go_first)
   ck_assert_uint_eq(next(&t), 1);
   applied(&t, 1);
   run_to_end(&t);
-  twpa_scheduler_counters n = {.struct_size = TWPA_SCHEDULER_COUNTERS_INIT};
-  ck_assert_int_eq(twpa_scheduler_stats(t.sched, &n), TWPA_OK);
+  const twpa_scheduler_counters n = numbers(&t);
   ck_assert_uint_gt(n.early, 0);
   ck_assert_uint_eq(n.cancels, 1);
   ck_assert_uint_eq(n.rollbacks, 2);
@@ -455,10 +464,7 @@ START_TEST(a_worker_gets_what_it_knows)
   submit(&t, "x"); /* stays the head */
   ck_assert_int_eq(twpa_scheduler_next_for(t.sched, &seq, NULL, 9), TWPA_OK);
   ck_assert_uint_eq(seq, 1);
-  submit(&t, "a");
-  submit(&t, "b");
-  submit(&t, "a");
-  submit(&t, "b");
+  submit_each(&t, "abab");
   ck_assert_int_eq(twpa_scheduler_next_for(t.sched, &seq, NULL, UINT32_MAX), TWPA_E_INVAL);
   ck_assert_int_eq(twpa_scheduler_next_for(t.sched, &seq, NULL, 0), TWPA_OK);
   ck_assert_uint_eq(seq, 2);
@@ -482,10 +488,8 @@ END_TEST
 
 START_TEST(the_window_pushes_back)
 {
-  table t = set_table(NULL, &(twpa_scheduler_options){.struct_size = TWPA_SCHEDULER_OPTIONS_INIT, .window_max = 3});
-  submit(&t, "a");
-  submit(&t, "b");
-  submit(&t, "c");
+  table t = set_table(NULL, OPTIONS(.window_max = 3));
+  submit_each(&t, "abc");
   uint64_t seq = 77;
   ck_assert_int_eq(twpa_scheduler_submit(t.sched, &seq, t.set, NULL), TWPA_E_LIMIT);
   ck_assert_uint_eq(seq, 77);
@@ -515,8 +519,7 @@ START_TEST(progress_follows)
   twpa_progress *p, *other;
   ck_assert_int_eq(twpa_progress_new(&p, NULL, NULL), TWPA_OK);
   ck_assert_int_eq(twpa_progress_new(&other, NULL, NULL), TWPA_OK);
-  table t = set_table(&free_plan, &(twpa_scheduler_options){.struct_size = TWPA_SCHEDULER_OPTIONS_INIT,
-                                                            .commit_order = TWPA_COMMIT_ORDER_FREE, .progress = p});
+  table t = set_table(&free_plan, OPTIONS(.commit_order = TWPA_COMMIT_ORDER_FREE, .progress = p));
   ck_assert_int_eq(twpa_scheduler_set_progress(t.sched, 7, other), TWPA_OK);
   ck_assert_int_eq(twpa_scheduler_set_progress(t.sched, 7, other), TWPA_E_EXISTS);
   ck_assert_int_eq(twpa_scheduler_set_progress(t.sched, 8, NULL), TWPA_OK);
@@ -587,19 +590,116 @@ static void on_wait(void *user, const twpa_wait *wait)
 
 START_TEST(waits_are_told)
 {
-  table t = set_table(NULL, &(twpa_scheduler_options){.struct_size = TWPA_SCHEDULER_OPTIONS_INIT,
-                                                      .on_wait = on_wait, .user = &waits_seen});
+  table t = set_table(NULL, OPTIONS(.on_wait = on_wait, .user = &waits_seen));
   inside = &t;
-  submit(&t, "a");
-  submit(&t, "b");
-  ck_assert_uint_eq(next(&t), 1);
-  ck_assert_uint_eq(next(&t), 2);
+  submit_each(&t, "ab");
+  run_up_to(&t, 2);
   applied(&t, 2);
   ck_assert_uint_eq(waits_seen, 1);
   applied(&t, 1);
   ck_assert_uint_eq(waits_seen, 1);
   run_to_end(&t);
   clear_table(&t);
+}
+END_TEST
+
+/* Waits as they were told, and forgotten when the test has looked. */
+typedef struct told {
+  twpa_wait waits[16];
+  size_t n;
+} told;
+
+static void note_wait(void *user, const twpa_wait *wait)
+{
+  told *w = user;
+  ck_assert_uint_eq(wait->kind, TWPA_WAIT_COMMIT_TURN);
+  w->waits[w->n++] = *wait;
+}
+
+/* Exactly these have been told: pairs of waiter and holder, ended by 0. */
+static void were_told(told *w, const uint64_t *pairs)
+{
+  size_t n = 0;
+  for (; pairs[2 * n] != 0; n++) {
+    ck_assert_uint_lt(n, w->n);
+    ck_assert_uint_eq(w->waits[n].waiter, pairs[2 * n]);
+    ck_assert_uint_eq(w->waits[n].holder, pairs[2 * n + 1]);
+  }
+  ck_assert_uint_eq(w->n, n);
+  w->n = 0;
+}
+#define TOLD(w, ...) were_told(w, (const uint64_t[]){__VA_ARGS__})
+
+/* By groups somebody waits for the nearest one in each; whom a skip takes away is followed by the one before it. */
+START_TEST(waits_of_several_groups_are_told)
+{
+  told w = {.n = 0};
+  table t = set_table(&free_plan, OPTIONS(.commit_order = TWPA_COMMIT_ORDER_GROUPS, .on_wait = note_wait, .user = &w));
+  const uint64_t groups[] = {1, 2, 1, 4, 7, 7};
+  for (uint64_t i = 0; i < 6; i++)
+    submit_groups(&t, groups[i]);
+  ck_assert_uint_eq(next(&t), 1);
+  ck_assert_uint_eq(next(&t), 2);
+  ck_assert_int_eq(twpa_scheduler_skip(t.sched, 4, TWPA_DONE_COMMITTED), TWPA_OK);
+  ck_assert_uint_eq(next(&t), 3);
+  ck_assert_uint_eq(next(&t), 5);
+  ck_assert_uint_eq(next(&t), 6);
+  TOLD(&w, 0);
+  applied(&t, 6);
+  TOLD(&w, 6, 5, 0); /* one holder in all three */
+  applied(&t, 5);
+  TOLD(&w, 5, 3, 5, 2, 0);
+  ck_assert_uint_eq(wait_of(&t, 5).holder, 3);
+  applied(&t, 3);
+  TOLD(&w, 3, 1, 0);
+  applied(&t, 2);
+  committed(&t, 2);
+  ck_assert_uint_eq(wait_of(&t, 5).holder, 3);
+  applied(&t, 1);
+  committed(&t, 1);
+  committed(&t, 3);
+  TOLD(&w, 0); /* nothing that was not said */
+  run_to_end(&t);
+  TOLD(&w, 0);
+  clear_table(&t);
+}
+END_TEST
+
+START_TEST(waits_are_told_again_after_a_skip)
+{
+  told w = {.n = 0};
+  for (int by_groups = 0; by_groups < 2; by_groups++) {
+    table t = set_table(&free_plan, OPTIONS(.commit_order = by_groups ? TWPA_COMMIT_ORDER_GROUPS : TWPA_COMMIT_ORDER_GLOBAL,
+                                            .on_wait = note_wait, .user = &w));
+    submit_each(&t, "abbcdef");
+    ck_assert_uint_eq(next(&t), 1);
+    ck_assert_uint_eq(next(&t), 2);
+    ck_assert_uint_eq(next(&t), 4); /* 3 waits for 2 */
+    ck_assert_uint_eq(next(&t), 5);
+    applied(&t, 5);
+    TOLD(&w, 5, 4, 0);
+    ck_assert_uint_eq(failed(&t, 4, TWPA_FAIL_CONFLICT), TWPA_VERDICT_RETRY);
+    TOLD(&w, 0);
+    ck_assert_int_eq(twpa_scheduler_skip(t.sched, 4, TWPA_DONE_COMMITTED), TWPA_OK); /* given up */
+    TOLD(&w, 5, 3, 0);
+    ck_assert_int_eq(twpa_scheduler_skip(t.sched, 3, TWPA_DONE_COMMITTED), TWPA_OK); /* in its turn, behind 2 */
+    TOLD(&w, 0);
+    ck_assert_int_eq(twpa_scheduler_skip(t.sched, 7, TWPA_DONE_COMMITTED), TWPA_OK); /* nobody waits for it */
+    TOLD(&w, 0);
+    ck_assert_uint_eq(next(&t), 6);
+    applied(&t, 6);
+    TOLD(&w, 6, 5, 0);
+    applied(&t, 2);
+    TOLD(&w, 2, 1, 0);
+    applied(&t, 1);
+    committed(&t, 1);
+    committed(&t, 2);
+    committed(&t, 5);
+    committed(&t, 6);
+    TOLD(&w, 0);
+    ck_assert(twpa_scheduler_idle(t.sched));
+    clear_table(&t);
+  }
 }
 END_TEST
 
@@ -652,125 +752,6 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-/* ---- Memory -------------------------------------------------------------------------------------------------- */
-
-typedef struct script {
-  uint64_t order[256];
-  size_t n;
-} script;
-
-#define RETRY(call) \
-  do { \
-    twpa_status st_; \
-    size_t failed_; \
-    do { \
-      failed_ = fm.failed; \
-      st_ = (call); \
-    } while (st_ == TWPA_E_NOMEM && fm.failed != failed_); \
-    test_must(st_ == TWPA_OK); \
-  } while (0)
-
-/* A run with skips, early ends and a growing ring; whatever fails for want of memory is repeated. */
-static bool scripted(script *out, size_t fail_at)
-{
-  faultmem fm;
-  twpa_allocator mem = faultmem_init(&fm, fail_at, false);
-  twpa_plan *plan;
-  twpa_scheduler *s;
-  twpa_access_set *set;
-  twpa_progress *p;
-  twpa_recording *rec;
-  out->n = 0;
-  twpa_plan_options po = free_plan;
-  po.table_bytes = po.wide_bytes = 1024;
-  RETRY(twpa_plan_new(&plan, &po, &mem));
-  RETRY(twpa_access_set_new(&set, plan, &mem));
-  RETRY(twpa_progress_new(&p, NULL, &mem));
-  RETRY(twpa_recording_new(&rec, &mem));
-  twpa_scheduler_options so = {
-    .struct_size = sizeof so, .commit_order = TWPA_COMMIT_ORDER_GROUPS, .progress = p, .recording = rec};
-  RETRY(twpa_scheduler_new(&s, plan, &so, &mem));
-  RETRY(twpa_scheduler_set_progress(s, 3, NULL));
-  for (uint64_t i = 1; i <= 150; i++) {
-    uint64_t seq;
-    RETRY(twpa_access_set_begin(set, i * 10, 0, 0));
-    RETRY(twpa_access_set_access(set, i % 40, TWPA_MODE_WRITE));
-    RETRY(twpa_scheduler_submit_groups(s, &seq, set, NULL, i % 4));
-    test_must(seq == i);
-    if (i % 10 == 0)
-      RETRY(twpa_scheduler_skip(s, i, TWPA_DONE_SKIPPED));
-  }
-  size_t calls = fm.calls;
-  uint64_t seq;
-  uint64_t running[8];
-  size_t n = 0;
-  while (!twpa_scheduler_idle(s)) {
-    while (n < 8 && twpa_scheduler_next(s, &seq, NULL) == TWPA_OK)
-      running[n++] = seq;
-    if (n > 0)
-      test_must(twpa_scheduler_applied(s, running[--n]) == TWPA_OK);
-    while (twpa_scheduler_next_commit(s, &seq, NULL) == TWPA_OK) {
-      out->order[out->n++] = seq;
-      test_must(twpa_scheduler_committed(s, seq) == TWPA_OK);
-    }
-  }
-  (void)calls;
-  twpa_lsn lsn;
-  test_must(twpa_progress_low_watermark(p, &seq, &lsn) == TWPA_OK && seq == 150 && lsn == 1500);
-  twpa_scheduler_free(s);
-  twpa_recording_free(rec);
-  twpa_progress_free(p);
-  twpa_access_set_free(set);
-  twpa_plan_free(plan);
-  faultmem_check_empty(&fm);
-  return fm.failed > 0;
-}
-
-START_TEST(every_allocation_may_fail)
-{
-  script undisturbed, disturbed;
-  scripted(&undisturbed, 0);
-  ck_assert_uint_eq(undisturbed.n, 135);
-  for (size_t n = 1; scripted(&disturbed, n); n++) {
-    ck_assert_uint_eq(disturbed.n, undisturbed.n);
-    ck_assert_mem_eq(disturbed.order, undisturbed.order, undisturbed.n * sizeof undisturbed.order[0]);
-  }
-}
-END_TEST
-
-START_TEST(no_memory_at_all)
-{
-  for (size_t n = 1;; n++) {
-    faultmem fm;
-    twpa_allocator mem = faultmem_init(&fm, n, true);
-    twpa_plan *plan = NULL;
-    twpa_scheduler *s = NULL;
-    twpa_access_set *set = NULL;
-    uint64_t seq;
-    twpa_plan_options po = free_plan;
-    po.table_bytes = po.wide_bytes = 1024;
-    twpa_scheduler_options so = {.struct_size = sizeof so, .commit_order = TWPA_COMMIT_ORDER_GROUPS};
-    twpa_status st = twpa_plan_new(&plan, &po, &mem);
-    if (st == TWPA_OK)
-      st = twpa_access_set_new(&set, plan, &mem);
-    if (st == TWPA_OK)
-      st = twpa_scheduler_new(&s, plan, &so, &mem);
-    for (int i = 0; i < 100 && st == TWPA_OK; i++) {
-      st = twpa_access_set_begin(set, 0, 0, 0);
-      if (st == TWPA_OK)
-        st = twpa_scheduler_submit(s, &seq, set, NULL);
-    }
-    twpa_scheduler_free(s);
-    twpa_access_set_free(set);
-    twpa_plan_free(plan);
-    faultmem_check_empty(&fm);
-    ck_assert_int_eq(st, fm.failed > 0 ? TWPA_E_NOMEM : TWPA_OK);
-    if (fm.failed == 0)
-      break;
-  }
-}
-END_TEST
-
 int main(void)
 {
   Suite *s = suite_create("scheduler");
@@ -787,9 +768,9 @@ int main(void)
   tcase_add_test(c, the_window_pushes_back);
   tcase_add_test(c, progress_follows);
   tcase_add_test(c, waits_are_told);
+  tcase_add_test(c, waits_of_several_groups_are_told);
+  tcase_add_test(c, waits_are_told_again_after_a_skip);
   tcase_add_test(c, wrong_arguments);
-  tcase_add_test(c, every_allocation_may_fail);
-  tcase_add_test(c, no_memory_at_all);
   suite_add_tcase(s, c);
   return run_suite(s);
 }
