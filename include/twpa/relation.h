@@ -103,7 +103,9 @@ enum {
 /** Flags of a relation. */
 enum {
   TWPA_RELATION_SIDE_EFFECTS = 1, /**< A change does more than it says (triggers): a barrier on the relation and on those
-                                       in twpa_relation_desc.affects; if that is empty, on the whole database. */
+                                       in twpa_relation_desc.affects; if that is empty, on the whole database. To be
+                                       given to parents too if the target's own foreign key actions fire triggers of a
+                                       child: nobody else says that a change of the parent may come to that. */
   TWPA_RELATION_NO_MEMORY = 2,    /**< The plan's row memory leaves this relation out. */
   TWPA_RELATION_SERIAL = 4        /**< Every change is a barrier on the relation. */
 };
