@@ -48,7 +48,8 @@ enum {
 /** Flags of twpa_access_set_begin(). */
 enum {
   TWPA_TXN_PREPARED = 1 /**< PREPARE TRANSACTION, or COMMIT or ROLLBACK PREPARED of one: give the same changes at both.
-                             It becomes a barrier on every relation it touches, and row memory forgets its rows. */
+                             It becomes a barrier on every relation it touches, because after a rollback nobody says who
+                             has a value again, and row memory forgets its rows. */
 };
 
 /** Why something coarser than an exact key was used. Indexes of twpa_access_set_counters.fallbacks. */

@@ -247,7 +247,7 @@ static bool expand_prepared(history *h, int t, state *now)
 {
   if (h->end_of[t] == 0) {
     state hidden = *now;
-    return expand_tx(h, t, &hidden);
+    return expand_tx(h, t, &hidden) && h->len[t] > 0;
   }
   int p = h->end_of[t] - 1;
   state unseen = *now;

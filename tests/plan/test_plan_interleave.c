@@ -2,7 +2,8 @@
  * The scheduler in a model of a real target (planning rules, 4.4 and 4.5): random histories, executed statement by statement
  * with row locks, key shares, waits of unique checks and the checks of foreign keys as PostgreSQL makes them, at random
  * speed. Demanded: the serial result; at every commit what a reader sees is a state that was there; no deadlock; no failure
- * that the policy does not foresee, and never one of the first unfinished transaction.
+ * that the policy does not foresee, and never one of the first unfinished transaction. Two streams with a progress of their own
+ * are restarted in between, from what the target keeps of it.
  *
  *   TWPA_ORACLE_HISTORIES=n     how many histories of each kind
  *   TWPA_ORACLE_SECONDS=s       goes on with new seeds for so long: the soak command
@@ -17,7 +18,7 @@
 typedef struct kind {
   const char *name;
   uint32_t commit_order, early_start;
-  bool aborts, optimistic, optimistic_references, memory, bounded, prepared;
+  bool aborts, optimistic, optimistic_references, memory, bounded, prepared, origins;
   int early_expected, failures_expected; /* that the kind is not idle */
 } kind;
 
@@ -43,6 +44,14 @@ static const kind kinds[] = {
   {.name = "prepared, groups", .commit_order = TWPA_COMMIT_ORDER_GROUPS, .prepared = true},
   {.name = "prepared, optimistic, early start", .early_start = TWPA_EARLY_START_WIDE, .optimistic = true, .prepared = true,
    .aborts = true, .early_expected = 1},
+  {.name = "two streams", .commit_order = TWPA_COMMIT_ORDER_GLOBAL, .memory = true, .origins = true},
+  {.name = "two streams, free order", .commit_order = TWPA_COMMIT_ORDER_FREE, .memory = true, .bounded = true,
+   .origins = true, .aborts = true},
+  {.name = "two streams, groups, prepared", .commit_order = TWPA_COMMIT_ORDER_GROUPS, .prepared = true, .origins = true},
+  {.name = "two streams, optimistic, free order", .commit_order = TWPA_COMMIT_ORDER_FREE, .optimistic = true,
+   .origins = true, .aborts = true, .failures_expected = 1},
+  {.name = "two streams, early start", .early_start = TWPA_EARLY_START_WIDE, .aborts = true, .origins = true,
+   .early_expected = 1},
 };
 #define KINDS ((int)(sizeof kinds / sizeof *kinds))
 
@@ -65,6 +74,8 @@ static void settle(rng *r, const kind *k, setting *how, driving *d)
   d->options.running_max = rng_below(r, 4);
   d->options.open_max = rng_below(r, 5);
   d->aborts = k->aborts ? (unsigned)rng_below(r, 3) : 0;
+  d->origins = k->origins;
+  d->crashes = k->origins ? (unsigned)rng_below(r, 3) : 0;
   d->failures = k->optimistic || k->optimistic_references;
   d->dice = rng_next(r);
 }
@@ -136,11 +147,13 @@ START_TEST(every_interleaving_gives_the_serial_result)
   uint64_t seed = test_seed(50);
   interleaved s = {0};
   do
-    run(seed++, _i, histories_wanted(30000), &s);
+    run(seed++, _i, histories_wanted(k->prepared || k->origins ? 10000 : 30000), &s);
   while (time(NULL) < until);
   printf("%s: %" PRIu64 " runs, %" PRIu64 " steps, %" PRIu64 " waits, %" PRIu64 " early, %" PRIu64 " aborts, %" PRIu64
-         " failures, %" PRIu64 " deadlocks, %" PRIu64 " rollbacks\n",
-         k->name, s.runs, s.steps, s.waits, s.early, s.aborts, s.failures, s.deadlocks, s.rollbacks);
+         " failures, %" PRIu64 " deadlocks, %" PRIu64 " rollbacks, %" PRIu64 " crashes with %" PRIu64 " gaps\n",
+         k->name, s.runs, s.steps, s.waits, s.early, s.aborts, s.failures, s.deadlocks, s.rollbacks, s.crashes, s.gaps);
+  ck_assert(!k->origins || s.crashes > 0);
+  ck_assert(!k->origins || k->commit_order != TWPA_COMMIT_ORDER_FREE || s.gaps > 0);
   ck_assert(k->early_expected == 0 || s.early > s.runs / 100);
   ck_assert(k->failures_expected == 0 || s.failures > 0);
 }

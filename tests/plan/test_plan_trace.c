@@ -126,6 +126,8 @@ START_TEST(what_is_scheduled_is_what_the_trace_gives)
     d.options.open_max = rng_below(&r, 5);
     d.aborts = (unsigned)rng_below(&r, 3);
     d.failures = true;
+    d.origins = rng_chance(&r, 30);
+    d.crashes = d.origins;
     d.dice = rng_next(&r);
     text_open(&t);
     const trace_log log = {t.out, NULL, NULL};
