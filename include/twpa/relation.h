@@ -67,7 +67,9 @@ enum {
                                ALWAYS or REPLICA triggers only). Without this and without an action it is ignored,
                                unless twpa_plan_options.foreign_keys says otherwise. */
   TWPA_FK_CASCADE = 2,    /**< The target itself deletes or changes child rows (CASCADE, SET NULL, SET DEFAULT). The
-                               source must enforce such a foreign key. */
+                               source must enforce such a foreign key, with the same actions, so that the stream has
+                               what they do; if it does not, the parent needs TWPA_RELATION_SIDE_EFFECTS, with its
+                               children near and far as what it affects. */
   TWPA_FK_MATCH_FULL = 4, /**< MATCH FULL. */
   TWPA_FK_DEFERRABLE = 8  /**< Checked at commit. */
 };

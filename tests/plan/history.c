@@ -40,7 +40,7 @@ static foreign random_fk(rng *r, schema *sc, uint8_t child, uint8_t parent)
 {
   foreign fk = {.there = true, .child = child, .parent = parent};
   fk.target = !rng_chance(r, 10);
-  fk.source = fk.target || rng_chance(r, 50);
+  fk.source = rng_chance(r, fk.target ? 85 : 50);
   fk.index = (uint8_t)rng_below(r, 2);
   const unique *u = &sc->indexes[parent][fk.index];
   fk.n = u->n;

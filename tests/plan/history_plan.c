@@ -34,7 +34,8 @@ static twpa_relation *relation_of(const schema *sc, int t)
 {
   relation_kit kit;
   uint32_t columns[INDEXES][2], fk_columns[FKS][2];
-  const uint64_t affected = (uint64_t)sc->trigger + 1;
+  uint64_t affected[TABLES];
+  const unsigned affects = store_affects(sc, t);
   kit_begin(&kit, (uint64_t)t + 1, COLS);
   add_indexes(sc, t, &kit, columns);
   for (unsigned f = 0; f < FKS; f++) {
@@ -50,11 +51,11 @@ static twpa_relation *relation_of(const schema *sc, int t)
   }
   kit.desc.identity = sc->identity[t];
   kit.desc.identity_index = 2;
-  if (t == 0 && sc->trigger >= 0) {
-    kit.desc.flags = TWPA_RELATION_SIDE_EFFECTS;
-    kit.desc.affects = &affected;
-    kit.desc.naffects = 1;
-  }
+  for (int k = 0; k < sc->ntables; k++)
+    if ((affects & 1u << k) != 0)
+      affected[kit.desc.naffects++] = (uint64_t)k + 1;
+  kit.desc.affects = affected;
+  kit.desc.flags = affects != 0 ? TWPA_RELATION_SIDE_EFFECTS : 0;
   return kit_make(&kit);
 }
 
@@ -202,7 +203,7 @@ void history_plan_logged(const history *h, const setting *how, uint32_t preds[TX
   test_must(twpa_access_set_new(&set, p.plan, NULL) == TWPA_OK);
   history_relations(&h->sc, rels);
   log_line(log, "print edges=plain");
-  log_schema(log, &h->sc);
+  log_target(log, h);
   log_plan(log, &how->options);
   for (int t = 0; t < h->n; t++) {
     if (how->seed_rows && (t == 0 || (how->complete && rng_chance(&p.r, 50))))

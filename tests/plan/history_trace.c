@@ -60,8 +60,12 @@ static void put_relation(FILE *out, const schema *sc, int t)
     fprintf(out, " identity=t%d_2", t);
   else if (sc->identity[t] != TWPA_IDENTITY_DEFAULT)
     fprintf(out, " identity=%s", sc->identity[t] == TWPA_IDENTITY_FULL ? "full" : "nothing");
-  if (t == 0 && sc->trigger >= 0)
-    fprintf(out, " flags=side-effects affects=t%d", sc->trigger);
+  bool any = false;
+  for (int k = 0; k < sc->ntables; k++)
+    if ((store_affects(sc, t) & 1u << k) != 0) {
+      fprintf(out, "%st%d", any ? "," : " flags=side-effects affects=", k);
+      any = true;
+    }
   fputc('\n', out);
 }
 
@@ -90,19 +94,17 @@ static void put_fk(FILE *out, int f, const foreign *fk)
   fputc('\n', out);
 }
 
-void log_schema(const trace_log *log, const schema *sc)
+static void put_schema(FILE *out, const schema *sc)
 {
-  if (log == NULL)
-    return;
   for (int t = 0; t < sc->ntables; t++)
-    put_relation(log->out, sc, t); /* all of them first: they are numbered in this order */
+    put_relation(out, sc, t); /* all of them first: they are numbered in this order */
   for (int t = 0; t < sc->ntables; t++)
     for (int x = 0; x < INDEXES; x++)
       if (sc->indexes[t][x].n > 0)
-        put_index(log->out, t, x, &sc->indexes[t][x]);
+        put_index(out, t, x, &sc->indexes[t][x]);
   for (int f = 0; f < FKS; f++)
     if (sc->fks[f].there)
-      put_fk(log->out, f, &sc->fks[f]);
+      put_fk(out, f, &sc->fks[f]);
 }
 
 /* --- plan and scheduler ---------------------------------------------------------------------------------------------- */
@@ -222,6 +224,26 @@ static void put_statement(FILE *out, const history *h, const statement *s)
   if (im.has_new)
     put_row(out, " new=(", im.new_values);
   fputc('\n', out);
+}
+
+void log_target(const trace_log *log, const history *h)
+{
+  static const char *const actions[] = {"no action", "cascade", "set null"};
+  if (log == NULL)
+    return;
+  put_schema(log->out, &h->sc);
+  for (int f = 0; f < FKS; f++)
+    if (h->sc.fks[f].there && (h->sc.fks[f].on_delete | h->sc.fks[f].on_update) != NO_ACTION)
+      log_comment(log, "f%d: on delete %s, on update %s%s", f, actions[h->sc.fks[f].on_delete],
+                  actions[h->sc.fks[f].on_update], h->sc.fks[f].source ? "" : ", not at the source");
+  for (int t = 0; t < h->sc.ntables; t++)
+    for (int i = 0; i < h->start.count[t]; i++) {
+      int64_t values[COLS];
+      values_of(h->start.rows[t][i], values);
+      fprintf(log->out, "# There is t%d", t);
+      put_row(log->out, " (", values);
+      fputc('\n', log->out);
+    }
 }
 
 void log_seed(const trace_log *log, int table, tuple t)

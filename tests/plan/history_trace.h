@@ -24,7 +24,8 @@ void log_line(const trace_log *log, const char *format, ...) __attribute__((form
 /* "> status ..." if it is not TWPA_OK. */
 void log_status(const trace_log *log, twpa_status st);
 
-void log_schema(const trace_log *log, const schema *sc);
+/* The target: its relations, and as comments the rows it has. */
+void log_target(const trace_log *log, const history *h);
 void log_plan(const trace_log *log, const twpa_plan_options *o);
 void log_scheduler(const trace_log *log, const twpa_scheduler_options *o);
 void log_seed(const trace_log *log, int table, tuple t);

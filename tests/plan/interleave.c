@@ -435,7 +435,8 @@ static void find_groups(run *x)
       x->groups[t] |= (uint8_t)(s->op == ST_TRUNCATE ? store_truncates(&x->h->sc, s->table) : 1u << s->table);
     }
     for (int k = 0; k < x->h->sc.ntables; k++)
-      if (memcmp(x->h->prefix[t].rows[k], x->h->prefix[t + 1].rows[k], sizeof x->h->end.rows[k]) != 0)
+      if (x->h->prefix[t].count[k] != x->h->prefix[t + 1].count[k] ||
+          memcmp(x->h->prefix[t].rows[k], x->h->prefix[t + 1].rows[k], sizeof x->h->end.rows[k]) != 0)
         x->groups[t] |= (uint8_t)(1u << k);
   }
 }
@@ -485,7 +486,7 @@ const char *interleave(const history *h, const setting *how, const driving *d, i
   locks_init(&x.target, h);
   history_relations(&h->sc, x.rels);
   log_line(log, "print edges=plain");
-  log_schema(log, &h->sc);
+  log_target(log, h);
   begin_process(&x);
   find_groups(&x);
   drive(&x);

@@ -156,6 +156,26 @@ unsigned store_truncates(const schema *sc, int table)
   return all;
 }
 
+static bool acts(const foreign *fk)
+{
+  return fk->there && fk->target && (fk->on_delete | fk->on_update) != NO_ACTION;
+}
+
+unsigned store_affects(const schema *sc, int table)
+{
+  unsigned all = 0, before = 1;
+  for (int f = 0; f < FKS; f++)
+    if (acts(&sc->fks[f]) && !sc->fks[f].source && sc->fks[f].parent == table)
+      all |= 1u << sc->fks[f].child;
+  while (all != before) {
+    before = all;
+    for (int f = 0; f < FKS; f++)
+      if (acts(&sc->fks[f]) && (all & 1u << sc->fks[f].parent) != 0)
+        all |= 1u << sc->fks[f].child;
+  }
+  return table == 0 && sc->trigger >= 0 ? all | 1u << sc->trigger : all;
+}
+
 static void tell(echoes *echo, statement s)
 {
   if (echo == NULL)

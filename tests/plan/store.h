@@ -94,6 +94,11 @@ int store_commit(const schema *sc, const state *st);
 bool store_valid(const schema *sc, const state *st, bool at_source);
 /* The tables that TRUNCATE of a table with CASCADE empties, as bits. */
 unsigned store_truncates(const schema *sc, int table);
+/*
+ * The tables that the target changes on its own when this one changes, and the stream does not say so: by a trigger, or by
+ * actions of a foreign key that the source does not have, near and far.
+ */
+unsigned store_affects(const schema *sc, int table);
 /* Columns of the identity of a table as bits; 0: none, the whole row. */
 unsigned store_identity(const schema *sc, int table);
 
