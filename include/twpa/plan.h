@@ -68,7 +68,11 @@ enum {
   TWPA_PARENT_UPDATE_CONFLICTS = 1 /**< The target makes one wait for the other. */
 };
 
-/** May a transaction start when its predecessor is executed and not committed? For twpa_plan_options.early_start. */
+/**
+ * May a transaction start when its predecessor is executed and not committed? For twpa_plan_options.early_start. Only
+ * for a target that goes on with the new version of a row after it has waited for its lock: in PostgreSQL READ
+ * COMMITTED; above that level the wait ends in a serialization failure (planning rules 1.8).
+ */
 enum {
   TWPA_EARLY_START_OFF = 0,    /**< Never. */
   TWPA_EARLY_START_NARROW = 1, /**< After an update of the same row. */

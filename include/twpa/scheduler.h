@@ -72,6 +72,8 @@ enum twpa_fail {
   /**
    * Something that another transaction may have caused: unique or foreign-key violation, deadlock, serialization
    * failure, lock time-out, a row to update or delete that is not there, a lost connection. Worth a retry.
+   * Not a conflict is a missing row of a child after the same transaction has removed or changed a key of its parent,
+   * where the target itself deletes or changes the children (#TWPA_FK_CASCADE): it has just done what the stream asks.
    */
   TWPA_FAIL_CONFLICT = 1,
   /** Something that no retry cures (the host's judgement): stop before it at once. */
