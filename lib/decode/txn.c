@@ -45,16 +45,20 @@ twpa_lsn twpa_txn_origin_lsn(const twpa_txn *txn)
 
 twpa_lsn twpa_txn_restart_lsn(const twpa_txn *txn)
 {
-  return txn->restart_lsn;
+  return txn != NULL ? txn->restart_lsn : TWPA_LSN_NONE;
 }
 
 twpa_cid twpa_txn_command_id(const twpa_txn *txn)
 {
+  if (txn == NULL)
+    return 0;
   return txn->walk != NULL && txn->walk->open ? txn->walk->command : txn->command;
 }
 
 twpa_lsn twpa_txn_catalog_lsn(const twpa_txn *txn)
 {
+  if (txn == NULL)
+    return TWPA_LSN_NONE;
   const twpa__version *version = txn->walk != NULL && txn->walk->open ? txn->walk->version : twpa__txn_version(txn);
   return version != NULL ? version->lsn : TWPA_LSN_NONE;
 }

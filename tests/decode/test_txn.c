@@ -136,6 +136,9 @@ START_TEST(nothing_is_asked_of_nobody)
   ck_assert_int_eq(twpa_txn_time(NULL), 0);
   ck_assert_uint_eq(twpa_txn_origin(NULL), 0);
   ck_assert_uint_eq(twpa_txn_origin_lsn(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_restart_lsn(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_command_id(NULL), 0);
+  ck_assert_uint_eq(twpa_txn_catalog_lsn(NULL), 0);
   ck_assert_uint_eq(twpa_txn_changes(NULL), 0);
   ck_assert_ptr_null(twpa_txn_user(NULL));
   twpa_txn_set_user(NULL, NULL);
