@@ -160,7 +160,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_rewind(twpa_txn *txn);
  * twpa_storage.remove.
  *
  * May be called inside every callback and hook of the owner, for another transaction than the one that is being
- * offered: a host that keeps only so many can let go of the oldest in twpa_output.take.
+ * offered, which it is until twpa_reorder_commit() returns: a host that keeps only so many can let go of the oldest in
+ * twpa_output.take.
  *
  * @param[in] txn  a taken transaction; NULL does nothing; one that is not taken, is being offered, or is inside
  *                 twpa_txn_next() or this function, is left alone

@@ -153,7 +153,7 @@ static twpa_status by_callbacks(twpa_txn *top)
   return st;
 }
 
-/* Offers it. TWPA_NONE: declined. */
+/* Offers it; one that is accepted stays offered until the call is done with it. TWPA_NONE: declined. */
 static twpa_status by_taking(twpa_txn *top)
 {
   twpa_reorder *r = top->owner;
@@ -167,11 +167,11 @@ static twpa_status by_taking(twpa_txn *top)
     top->last = r->versions.last;
     r->offered = top;
     int result = r->output.take(r->output_user, top);
-    r->offered = NULL;
     st = result == TWPA_CALLBACK_DECLINED ? TWPA_NONE : twpa__callback_status(result);
   }
   if (st == TWPA_OK)
     return TWPA_OK;
+  r->offered = NULL;
   top->taken = false;
   top->last = NULL;
   twpa__walk_free(walk);

@@ -50,7 +50,8 @@ twpa_status twpa__txn_forget(twpa_txn *top)
 
 twpa_status twpa__txn_commit(twpa_txn *top, const twpa_record *record, const twpa_commit *end)
 {
-  if (twpa__any_aborted(top->owner, top, end))
+  twpa_reorder *r = top->owner;
+  if (twpa__any_aborted(r, top, end))
     return TWPA_E_STATE;
   twpa__end old = twpa__txn_set_end(top, record, end);
   bool taken = false;
@@ -64,6 +65,7 @@ twpa_status twpa__txn_commit(twpa_txn *top, const twpa_record *record, const twp
     twpa__txn_detach(top);
   else
     twpa__txn_drop(top);
+  r->offered = NULL; /* from here on the host may give it back */
   return TWPA_OK;
 }
 

@@ -51,7 +51,7 @@ struct twpa_reorder {
   twpa__heap sizes, streams;
   twpa__list touched; /* tops whose places in the heaps are to be looked at */
   size_t nopen, nsubs, ntaken;
-  twpa_txn *offered; /* being offered to the host */
+  twpa_txn *offered; /* being offered to the host; it is until the commit is over */
 
   twpa_lsn last_lsn;    /* where the newest record starts */
   twpa_lsn restart_lsn; /* given to transactions that begin */

@@ -285,6 +285,42 @@ START_TEST(what_a_hook_is_given_outlives_a_release)
 }
 END_TEST
 
+/* The newest one goes when a cache changes: after it was taken, but before its commit is over. */
+static void give_back_the_newest(void *user, twpa_bytes content)
+{
+  (void)user;
+  (void)content;
+  ck_assert_uint_eq(k.ntaken, 1);
+  twpa_txn_release(k.taken[0]);
+  reads++;
+}
+
+START_TEST(what_is_just_being_taken_stays)
+{
+  reads = 0;
+  kit_done(&k, r);
+  k.hooks.invalidate = give_back_the_newest;
+  twpa_reorder_options o = {TWPA_REORDER_OPTIONS_INIT, .memory_bytes = TWPA_MEMORY_UNLIMITED};
+  r = kit_new(&k, &o, NULL);
+  for (twpa_xid xid = 40; xid < 90; xid++) /* their records are kept for those that come */
+    ins(r, xid, 0, xid, ROW);
+  for (twpa_xid xid = 40; xid < 90; xid++)
+    abort_xid(r, xid, 90);
+  change(r, 10, 100, (twpa_change){.kind = TWPA_INVALIDATION, .content = str(INVALIDATION)});
+  twpa_txn *txn = taken(10, 100);
+  ck_assert_uint_eq(reads, 1);
+  ck_assert_uint_eq(kit_stats(r).taken, 1);
+  kit_check(r);
+  twpa_change c;
+  ck_assert_int_eq(twpa_txn_next(txn, &c), TWPA_OK);
+  ck_assert_uint_eq(c.kind, TWPA_INVALIDATION);
+  walks(txn, 3);
+  twpa_txn_release(txn);
+  ck_assert_uint_eq(kit_stats(r).taken, 0);
+  kit_done(&k, r);
+}
+END_TEST
+
 int main(void)
 {
   Suite *suite = suite_create("txn_reentry");
@@ -296,6 +332,7 @@ int main(void)
   tcase_add_test(t, the_last_one_takes_the_buffer_with_it);
   tcase_add_test(t, a_bounded_cache_inside_take);
   tcase_add_test(t, what_a_hook_is_given_outlives_a_release);
+  tcase_add_test(t, what_is_just_being_taken_stays);
   suite_add_tcase(suite, t);
   return run_suite(suite);
 }
