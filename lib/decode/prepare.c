@@ -173,7 +173,8 @@ static twpa_status finish(twpa_txn *top, const twpa_record *record, const twpa_c
     }
   }
   twpa__invalidate_tree(top);
-  r->stats.aborted_txns += !committed;
+  if (!committed)
+    r->stats.aborted_txns += 1 + top->nsubs;
   twpa__txn_drop(top);
   return TWPA_OK;
 }
@@ -202,7 +203,7 @@ static twpa_status finish_inside(twpa_reorder *r, const twpa_record *record, con
 static twpa_status finish_call(twpa_reorder *r, const twpa_record *record, const twpa_commit *end, twpa_bytes gid,
                                bool committed)
 {
-  if (record == NULL || end == NULL || gid.data == NULL || gid.len == 0)
+  if (record == NULL || end == NULL || gid.data == NULL || gid.len == 0 || (end->subxids == NULL && end->nsubxids > 0))
     return TWPA_E_INVAL;
   twpa_status st = twpa__reorder_enter(r, record);
   if (st != TWPA_OK)

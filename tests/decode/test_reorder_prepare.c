@@ -434,6 +434,32 @@ START_TEST(row_versions_of_prepared_and_rolled_back)
 }
 END_TEST
 
+/* A list of subtransactions that has a length only, at each kind of end. */
+START_TEST(ends_with_a_broken_list)
+{
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, true, true);
+  const twpa_commit broken = {.nsubxids = 2};
+  ins(r, 10, 0, 600, "a");
+  ins(r, 11, 10, 600, "b");
+  twpa_record record = {.lsn = 610, .xid = 10};
+  ck_assert_int_eq(twpa_reorder_commit(r, &record, &broken), TWPA_E_INVAL);
+  ck_assert_int_eq(twpa_reorder_forget(r, &record, &broken), TWPA_E_INVAL);
+  ck_assert_int_eq(twpa_reorder_abort(r, &record, &broken), TWPA_E_INVAL);
+  ck_assert_int_eq(twpa_reorder_prepare(r, &record, &broken, str("g")), TWPA_E_INVAL);
+  ck_assert_int_eq(twpa_reorder_skip_prepare(r, &record, &broken, str("g")), TWPA_E_INVAL);
+  prepare(10, 610, false);
+  text_clear(&k.log);
+  ck_assert_int_eq(twpa_reorder_commit_prepared(r, &record, &broken, str("g")), TWPA_E_INVAL);
+  ck_assert_int_eq(twpa_reorder_rollback_prepared(r, &record, &broken, str("g")), TWPA_E_INVAL);
+  expect("");
+  kit_check(r);
+  /* All of it is counted as rolled back. */
+  uint64_t aborted = kit_stats(r).aborted_txns;
+  ck_assert_int_eq(finish(10, 620, false), TWPA_OK);
+  ck_assert_uint_eq(kit_stats(r).aborted_txns, aborted + 2);
+}
+END_TEST
+
 static Suite *suite(void)
 {
   Suite *s = suite_create("reorder_prepare");
@@ -459,6 +485,7 @@ static Suite *suite(void)
   tcase_add_test(t, end_of_prepared_with_filtered_origin);
   tcase_add_test(t, prepared_is_lost_in_no_crash);
   tcase_add_test(t, row_versions_of_prepared_and_rolled_back);
+  tcase_add_test(t, ends_with_a_broken_list);
   suite_add_tcase(s, t);
   return s;
 }
