@@ -71,7 +71,9 @@ typedef struct twpa_change {
   const uint64_t *relations; /**< #TWPA_TRUNCATE: identities of the relations. */
   size_t nrelations;       /**< #TWPA_TRUNCATE: how many; at most 2^24. */
   twpa_bytes prefix;       /**< #TWPA_MESSAGE: which application. At most 2^30 bytes. */
-  twpa_bytes content;      /**< #TWPA_MESSAGE, #TWPA_TOAST_CHUNK, #TWPA_INVALIDATION: the bytes. At most 2^30 bytes. */
+  twpa_bytes content;      /**< #TWPA_MESSAGE, #TWPA_TOAST_CHUNK, #TWPA_INVALIDATION: the bytes. At most 2^30 bytes.
+                                Absent in an invalidation that a taken transaction gives out: all caches, as with
+                                twpa_reorder_hooks.invalidate_all. */
   uint64_t toast_relation; /**< #TWPA_TOAST_CHUNK: the relation of the long value, by any identity the host likes. */
   uint64_t toast_value;    /**< #TWPA_TOAST_CHUNK: which value (PostgreSQL: chunk_id). */
   uint32_t toast_sequence; /**< #TWPA_TOAST_CHUNK: 0, 1, 2, ... within a value. */

@@ -112,7 +112,8 @@ static uint32_t parts_of(const twpa_record *record, const twpa_change *change)
 {
   if (twpa__kind_is_row(change->kind))
     return row_parts(record, change);
-  return (change->content.data != NULL ? TWPA__REC_NEW : 0) | (change->prefix.data != NULL ? TWPA__REC_OLD : 0);
+  bool content = change->content.data != NULL || change->kind == TWPA_INVALIDATION; /* absent is for all caches */
+  return (content ? TWPA__REC_NEW : 0) | (change->prefix.data != NULL ? TWPA__REC_OLD : 0);
 }
 
 static bool bytes_ok(twpa_bytes bytes)

@@ -345,7 +345,8 @@ static twpa_status queue_inside(twpa_reorder *r, const twpa_record *record, cons
   bool internal = change->kind == TWPA_INVALIDATION || change->kind == TWPA_COMMAND;
   if (change->kind == TWPA_INVALIDATION && record->xid == TWPA_XID_NONE) {
     if (r->hooks.invalidate != NULL)
-      r->hooks.invalidate(r->hooks.user, change->content);
+      r->hooks.invalidate(r->hooks.user, (twpa_bytes){change->content.data != NULL ? change->content.data : "",
+                                                      change->content.len});
     return TWPA_OK;
   }
   if (!internal && twpa__origin_filtered(r, record->origin))

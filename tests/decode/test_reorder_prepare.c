@@ -173,6 +173,41 @@ START_TEST(too_many_invalidations_of_others)
 }
 END_TEST
 
+/* An invalidation without content is not one of all caches, but a taken transaction gives out one of these so. */
+START_TEST(invalidations_without_content)
+{
+  twpa_reorder_options options = {TWPA_REORDER_OPTIONS_INIT, .distributed_bytes = 4};
+  r = kit_new(&k, &options, NULL);
+  ins(r, 10, 0, 100, "a");
+  change(r, 10, 110, (twpa_change){.kind = TWPA_INVALIDATION});
+  change(r, 0, 110, (twpa_change){.kind = TWPA_INVALIDATION});
+  ck_assert_uint_eq(k.invalidations, 1);
+  distribute(9, 120, "given up");
+  ins(r, 10, 0, 130, "b");
+  k.take = true;
+  commit(r, 10, 140, 0, NULL);
+  ck_assert_uint_eq(k.invalidations, 2);
+  ck_assert_uint_eq(k.invalidate_alls, 1);
+  const uint32_t kinds[] = {TWPA_INSERT, TWPA_INVALIDATION, TWPA_INVALIDATION, TWPA_INSERT};
+  for (size_t i = 0; i < 4; i++) {
+    twpa_change c;
+    ck_assert_int_eq(twpa_txn_next(k.taken[0], &c), TWPA_OK);
+    ck_assert_uint_eq(c.kind, kinds[i]);
+    ck_assert_uint_eq(c.content.len, 0);
+    ck_assert(kinds[i] != TWPA_INVALIDATION || (c.content.data == NULL) == (i == 2));
+  }
+  twpa_txn_release(k.taken[0]);
+  k.take = false;
+  k.ntaken = 0;
+  k.invalidations = k.invalidate_alls = 0;
+  ins(r, 20, 0, 200, "a");
+  change(r, 20, 210, (twpa_change){.kind = TWPA_INVALIDATION});
+  commit(r, 20, 220, 0, NULL);
+  ck_assert_uint_eq(k.invalidations, 2);
+  ck_assert_uint_eq(k.invalidate_alls, 0);
+}
+END_TEST
+
 /* --- two-phase commit --- */
 
 static void prepare(twpa_xid xid, twpa_lsn lsn, bool skip)
@@ -473,6 +508,7 @@ static Suite *suite(void)
   tcase_add_test(t, progress_through_changes_of_others);
   tcase_add_test(t, just_as_many_invalidations_of_others);
   tcase_add_test(t, too_many_invalidations_of_others);
+  tcase_add_test(t, invalidations_without_content);
   tcase_add_test(t, prepared);
   tcase_add_test(t, prepared_and_restarts);
   tcase_add_test(t, empty_prepared_is_silent);
