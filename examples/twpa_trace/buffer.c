@@ -308,9 +308,16 @@ bool do_again(trace *t, const trace_command *c)
   return last.verb->run(t, &last);
 }
 
+/* The calls that can fail: what of= may name. */
+static const char *const faulty_calls[] = {
+  [FAULT_STORAGE] = "write|read|remove",
+  [FAULT_CALLBACK] = "begin|change|truncate|message|commit|begin-prepare|prepare|commit-prepared|rollback-prepared|"
+                     "stream-start|stream-stop|stream-change|stream-abort|stream-prepare|stream-commit|progress|take",
+};
+
 bool do_fail(trace *t, const trace_command *c)
 {
-  uint32_t kind = 0, how = HOW_ERROR;
+  uint32_t kind = 0, how = HOW_ERROR, call = 0;
   uint64_t nth = 1;
   uint32_t always = 0;
   const trace_word *of = arg_of(c, "of");
@@ -321,10 +328,12 @@ bool do_fail(trace *t, const trace_command *c)
   bool fits = how == HOW_ERROR || (kind == FAULT_CALLBACK ? how == HOW_ABORTED : how != HOW_ABORTED);
   if (!fits || (kind == FAULT_ALLOCATION && how != HOW_ERROR))
     return arg_fail(t, c, "how", "a call of this kind cannot fail like that");
+  if (kind == FAULT_ALLOCATION && of != NULL)
+    return arg_fail(t, c, "of", "allocations have no names");
+  if (kind != FAULT_ALLOCATION && !arg_choice(t, c, "of", &call, faulty_calls[kind]))
+    return false;
   trace_fault *f = &t->faults[kind];
   *f = (trace_fault){.armed = always != 2, .always = always == 1, .left = nth, .how = (enum trace_fault_how)how};
-  if (of != NULL && strlen(of->value) >= sizeof f->of)
-    return arg_fail(t, c, "of", "no call has such a name");
   if (of != NULL)
     strcpy(f->of, of->value);
   return true;

@@ -104,8 +104,11 @@ START_TEST(wrong_input_has_a_place)
   FAILS("walk 10\n", "f:1:6: no transaction 10 has been taken");
   FAILS("again\n", "f:1:1: there was no event before");
   FAILS("fail callback how=damage\n", "f:1:19: a call of this kind cannot fail like that");
+  FAILS("fail callback of=comit\n", "f:1:18: expected begin|change|truncate|message|commit|");
+  FAILS("fail storage of=commit\n", "f:1:17: expected write|read|remove, not 'commit'");
+  FAILS("fail allocation of=read\n", "f:1:20: allocations have no names");
   FAILS("fail allocation how=corrupt\n", "f:1:21: a call of this kind cannot fail like that");
-  FAILS("fail callback of=123456789012345678901234567890\n", "f:1:18: no call has such a name");
+  FAILS("fail callback of=123456789012345678901234567890\n", "f:1:18: expected begin|change|");
 }
 END_TEST
 
