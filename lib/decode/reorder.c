@@ -69,6 +69,8 @@ static twpa_status read_options(twpa_reorder *r, const twpa_reorder_options *opt
     st = twpa__read_sized(&r->storage_hooks, sizeof r->storage_hooks, own.storage, sizeof r->storage_hooks);
   if (st != TWPA_OK)
     return st;
+  if (own.reserved != 0)
+    return TWPA_E_INVAL;
   if (own.storage != NULL && (r->storage_hooks.write == NULL || r->storage_hooks.read == NULL ||
                               r->storage_hooks.remove == NULL))
     return TWPA_E_INVAL;

@@ -515,6 +515,8 @@ START_TEST(options_are_checked)
   half.remove = NULL;
   opt = (twpa_reorder_options){TWPA_REORDER_OPTIONS_INIT, .storage = &half};
   ck_assert_int_eq(twpa_reorder_new(&other, &opt, &o, NULL, NULL), TWPA_E_INVAL);
+  opt = (twpa_reorder_options){TWPA_REORDER_OPTIONS_INIT, .reserved = 1};
+  ck_assert_int_eq(twpa_reorder_new(&other, &opt, &o, NULL, NULL), TWPA_E_INVAL);
   opt = (twpa_reorder_options){.struct_size = 3};
   ck_assert_int_eq(twpa_reorder_new(&other, &opt, &o, NULL, NULL), TWPA_E_INVAL);
   ck_assert_ptr_null(other);
