@@ -126,7 +126,7 @@ typedef struct twpa_reorder_counters {
   uint64_t streamed_txns;      /**< Transactions that were streamed before their end. */
   uint64_t streamed_blocks;    /**< Stream blocks given out. */
   uint64_t limit_exceeded;     /**< Calls that found the memory limit exceeded. */
-  uint64_t toast_dropped;      /**< Chunks of long values that no row followed. */
+  uint64_t toast_dropped;      /**< Chunks of long values that no row followed, in deliveries through callbacks. */
 } twpa_reorder_counters;
 
 /** Start of an initialiser of a #twpa_reorder_counters. */

@@ -128,9 +128,11 @@ twpa_status twpa__run_changes(twpa__run *run, twpa_txn *top)
   run->last_lsn = walk->lsn;
   run->version = walk->version;
   run->command = walk->command;
+  run->toast_dropped = walk->toast_dropped; /* who says "aborted" has got the row of the chunks that are left */
   twpa__walk_stop(walk);
+  if (run->aborted == NULL)
+    run->toast_dropped = walk->toast_dropped;
   r->stats.restored_blocks += walk->merge.restored_blocks;
-  r->stats.toast_dropped += walk->toast_dropped;
   walk->merge.restored_blocks = walk->toast_dropped = 0;
   return st == TWPA_NONE ? TWPA_OK : st;
 }
@@ -150,6 +152,8 @@ static twpa_status by_callbacks(twpa_txn *top)
   st = twpa__run_changes(&run, top);
   if (st == TWPA_OK)
     st = twpa__callback_status(o->commit(r->output_user, top));
+  if (st == TWPA_OK)
+    r->stats.toast_dropped += run.toast_dropped;
   return st;
 }
 

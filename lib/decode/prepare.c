@@ -65,6 +65,7 @@ static twpa_status send_prepare(twpa_txn *top)
     if (st == TWPA_OK && run.aborted != NULL)
       twpa__txn_mark_aborted(run.aborted);
     r->stats.delivered_txns += st == TWPA_OK;
+    r->stats.toast_dropped += st == TWPA_OK ? run.toast_dropped : 0;
   }
   twpa__invalidate_after(top);
   if (st != TWPA_OK)

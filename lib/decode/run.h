@@ -21,6 +21,7 @@ typedef struct twpa__run {
   twpa_lsn last_lsn;                         /* out: position of the last change handled */
   twpa__version *version;                    /* out: the version of the catalog at the end */
   twpa_cid command;                          /* out: the command at the end */
+  uint64_t toast_dropped;                    /* out: to be counted when the delivery is complete */
 } twpa__run;
 
 /* The walk is over `top` afterwards, and closed. */

@@ -45,6 +45,7 @@ twpa_status twpa__stream(twpa_txn *top, bool may_abort)
     }
     top->flags |= TWPA__TXN_STREAMED;
   }
+  r->stats.toast_dropped += run.toast_dropped;
   top->passed = run.version;
   top->command = run.command;
   top->given_seq = r->next_seq;

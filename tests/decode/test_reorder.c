@@ -349,6 +349,23 @@ START_TEST(long_values_out_of_sequence)
 }
 END_TEST
 
+/* What is counted is what has come out in the end. */
+START_TEST(chunks_of_failed_deliveries_are_not_dropped)
+{
+  toast(r, 10, 100, 1, 0, "abc");
+  ins(r, 10, 0, 101, "r^1=3");
+  toast(r, 10, 102, 3, 0, "x");
+  for (k.fail_at = 1; k.fail_at <= 3; k.fail_at++) { /* begin, change, commit */
+    k.calls = 0;
+    ck_assert_int_eq(kit_commit(r, 10, 110, NULL, 0), TWPA_E_CALLBACK);
+    ck_assert_uint_eq(kit_stats(r).toast_dropped, 0);
+  }
+  k.fail_at = 0;
+  commit(r, 10, 110, 0, NULL);
+  ck_assert_uint_eq(kit_stats(r).toast_dropped, 1);
+}
+END_TEST
+
 START_TEST(leftover_chunks_are_dropped)
 {
   toast(r, 10, 100, 1, 0, "abc");
@@ -631,6 +648,7 @@ static Suite *suite(void)
   tcase_add_test(t, long_values);
   tcase_add_test(t, long_values_of_a_multi_insert);
   tcase_add_test(t, long_values_out_of_sequence);
+  tcase_add_test(t, chunks_of_failed_deliveries_are_not_dropped);
   tcase_add_test(t, leftover_chunks_are_dropped);
   tcase_add_test(t, long_values_are_checked);
   tcase_add_test(t, speculative_inserts);

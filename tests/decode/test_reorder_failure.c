@@ -43,9 +43,10 @@ static void dump(text *t, const twpa_reorder *b)
     for (const twpa__link *it = top->subs.next; it != &top->subs; it = it->next)
       dump_txn(t, (const twpa_txn *)(const void *)((const char *)it - offsetof(twpa_txn, node)));
   }
-  text_add(t, "at %llu: queued %u %u delivered %u aborted %u distributed %u\n", (unsigned long long)b->last_lsn,
-           (unsigned)c.queued_changes, (unsigned)c.queued_bytes, (unsigned)c.delivered_txns, (unsigned)c.aborted_txns,
-           (unsigned)c.distributed_bytes);
+  text_add(t, "at %llu: queued %u %u delivered %u aborted %u distributed %u chunks dropped %u\n",
+           (unsigned long long)b->last_lsn, (unsigned)c.queued_changes, (unsigned)c.queued_bytes,
+           (unsigned)c.delivered_txns, (unsigned)c.aborted_txns, (unsigned)c.distributed_bytes,
+           (unsigned)c.toast_dropped);
 }
 
 /* --- the proof --- */
