@@ -225,8 +225,9 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_assign(twpa_reorder *reorder, t
  * @param[in] reorder  a buffer
  * @param[in] record   the commit record; its xid is the top-level transaction
  * @param[in] commit   what the record says
- * @return #TWPA_OK; #TWPA_E_STATE also if it is known as a subtransaction, or is prepared; #TWPA_E_CALLBACK;
- *         #TWPA_E_CORRUPT as in twpa_txn_next(). O(n log s) for n changes of s subtransactions.
+ * @return #TWPA_OK; #TWPA_E_STATE also if it is known as a subtransaction, or is prepared, or if the host has said of it
+ *         or of a listed one that it was rolled back (twpa_reorder_hooks.xid_status, #TWPA_CALLBACK_ABORTED);
+ *         #TWPA_E_CALLBACK; #TWPA_E_CORRUPT as in twpa_txn_next(). O(n log s) for n changes of s subtransactions.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_commit(twpa_reorder *reorder, const twpa_record *record,
                                                         const twpa_commit *commit);
@@ -306,7 +307,8 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_skip_prepare(twpa_reorder *reor
  * @param[in] record   the record; its xid is the transaction that was prepared
  * @param[in] commit   what the record says
  * @param[in] gid      the name given to it
- * @return #TWPA_OK, also if it is not known; #TWPA_E_STATE also if it is known but not prepared, or under another name;
+ * @return #TWPA_OK, also if it is not known; #TWPA_E_STATE also if it is known but not prepared, or under another name,
+ *         or was rolled back as in twpa_reorder_commit();
  *         #TWPA_E_CALLBACK, #TWPA_E_CORRUPT. O(what it holds).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_reorder_commit_prepared(twpa_reorder *reorder, const twpa_record *record,
