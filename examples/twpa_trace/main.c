@@ -2,7 +2,7 @@
  * twpa-trace: carries a text trace of log events through the library and prints every callback and decision, or
  * compares them with what the trace says. The language is in docs/trace.md.
  *
- * Exit status: 0; 1 if something differs; 2 for wrong input or use.
+ * Exit status: 0; 1 if something differs; 2 for wrong input or use, or if the output cannot be written.
  */
 #include "trace.h"
 
@@ -22,7 +22,7 @@ static const char usage[] =
   "  --help     print this\n"
   "\n"
   "FILE is - for the standard input. The language is described in docs/trace.md.\n"
-  "Exit status: 0; 1 if something differs; 2 for wrong input.\n";
+  "Exit status: 0; 1 if something differs; 2 for wrong input, or if it cannot print.\n";
 
 static bool read_all(trace_text *text, const char *name)
 {
@@ -61,8 +61,10 @@ static int do_file(const char *name, bool check)
     else if (ok)
       status = trace_compare(&out, &source, &result) > 0;
   }
-  fwrite(text_get(&out), 1, out.len, stdout);
-  fflush(stdout);
+  if (fwrite(text_get(&out), 1, out.len, stdout) != out.len || fflush(stdout) != 0) {
+    fprintf(stderr, "twpa-trace: cannot print: %s\n", strerror(errno));
+    status = 2;
+  }
   if (err.text[0] != 0)
     fprintf(stderr, "%s\n", err.text);
   text_free(&text);
