@@ -33,8 +33,9 @@ typedef struct twpa_storage {
   void *user;         /**< First argument of the hooks. */
   /** Writes @p len bytes (never 0) at @p offset, which is never beyond the end; 0 makes the file if there is none. */
   int (*write)(void *user, uint64_t file, uint64_t offset, const void *data, size_t len);
-  /** Reads exactly @p len bytes (never 0) that were written before. May be called by the thread that walks a taken
-   *  transaction while other hooks run, also for the same file. Too few bytes: #TWPA_E_CORRUPT. */
+  /** Reads exactly @p len bytes (never 0) that were written before, not always all that one call has written. May be
+   *  called by the thread that walks a taken transaction while other hooks run, also for the same file. Too few bytes:
+   *  #TWPA_E_CORRUPT. */
   int (*read)(void *user, uint64_t file, uint64_t offset, void *data, size_t len);
   /** Removes the file. A failure never makes a call fail: the buffer asks again later, at last when it is freed.
    *  A file that does not exist is removed. */
