@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define EXPECTED UINT64_C(0xB5D96AA5FE82A791)
+#define EXPECTED UINT64_C(0x5CE803BA0DD35269)
 
 static void take(uint64_t *digest, uint64_t x)
 {
