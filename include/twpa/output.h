@@ -32,9 +32,10 @@
  * inside of another delivery or block says that this one counts for nothing.
  *
  * **What is required**: begin, change, commit. `truncate` and `message` may be missing; such changes are then left
- * out. With twpa_reorder_options.streaming: stream_start, stream_stop, stream_abort, stream_commit, stream_change.
- * With twpa_reorder_options.two_phase: begin_prepare, prepare, commit_prepared, rollback_prepared; with both,
- * stream_prepare.
+ * out. With twpa_reorder_options.streaming: stream_start, stream_stop, stream_abort, stream_commit, stream_change, and
+ * stream_truncate and stream_message exactly if there are `truncate` and `message` (stricter than PostgreSQL, where what
+ * a consumer gets may depend on how much memory there is). With twpa_reorder_options.two_phase: begin_prepare, prepare,
+ * commit_prepared, rollback_prepared; with both, stream_prepare.
  *
  * No callback may call a function of the buffer that called it (#TWPA_E_REENTRANT), statistics and accessors excepted,
  * and twpa_txn_release() of transactions that were taken before.
@@ -91,9 +92,9 @@ typedef struct twpa_output {
   int (*stream_stop)(void *user, twpa_txn *txn, twpa_lsn last_lsn);
   /** As `change`. */
   int (*stream_change)(void *user, twpa_txn *txn, const twpa_change *change);
-  /** As `truncate`. Optional. */
+  /** As `truncate`. There if that is. */
   int (*stream_truncate)(void *user, twpa_txn *txn, const twpa_change *change);
-  /** As `message`, transactional ones only. Optional. */
+  /** As `message`, transactional ones only. There if that is. */
   int (*stream_message)(void *user, twpa_txn *txn, const twpa_change *change);
   /** The subtransaction `xid` of `txn`, of which something was streamed, is rolled back at `lsn`; or all of `txn`, if
    *  `xid` is its own id. `lsn` is 0 if no abort record exists (the server crashed). */

@@ -48,6 +48,10 @@ static twpa_status check_output(const twpa_output *o, const twpa_reorder_options
   if (options->streaming != 0 && (o->stream_start == NULL || o->stream_stop == NULL || o->stream_abort == NULL ||
                                   o->stream_commit == NULL || o->stream_change == NULL))
     return TWPA_E_INVAL;
+  /* What is given out with a commit and left out of a stream, or the other way, would hang on how much memory there is. */
+  if (options->streaming != 0 && ((o->truncate == NULL) != (o->stream_truncate == NULL) ||
+                                  (o->message == NULL) != (o->stream_message == NULL)))
+    return TWPA_E_INVAL;
   if (options->two_phase != 0 && (o->begin_prepare == NULL || o->prepare == NULL || o->commit_prepared == NULL ||
                                   o->rollback_prepared == NULL || o->change == NULL))
     return TWPA_E_INVAL;

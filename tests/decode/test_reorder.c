@@ -542,6 +542,27 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
+/* What a consumer gets must not hang on how much memory there is: what commits show, streams show, and nothing else. */
+START_TEST(streams_show_what_commits_show)
+{
+  const twpa_reorder_options opt = {TWPA_REORDER_OPTIONS_INIT, .streaming = 1};
+  for (unsigned without = 0; without < 16; without++) {
+    twpa_output o = k.output;
+    o.message = (without & 1) != 0 ? NULL : o.message;
+    o.stream_message = (without & 2) != 0 ? NULL : o.stream_message;
+    o.truncate = (without & 4) != 0 ? NULL : o.truncate;
+    o.stream_truncate = (without & 8) != 0 ? NULL : o.stream_truncate;
+    bool ok = (without & 3) % 3 == 0 && (without >> 2) % 3 == 0;
+    twpa_reorder *other = NULL;
+    ck_assert_int_eq(twpa_reorder_new(&other, &opt, &o, &k, NULL), ok ? TWPA_OK : TWPA_E_INVAL);
+    twpa_reorder_free(other);
+    other = NULL;
+    ck_assert_int_eq(twpa_reorder_new(&other, NULL, &o, &k, NULL), TWPA_OK);
+    twpa_reorder_free(other);
+  }
+}
+END_TEST
+
 /* --- taken transactions --- */
 
 static void expect_walk(twpa_txn *txn, const char *want)
@@ -657,6 +678,7 @@ static Suite *suite(void)
   tcase_add_test(t, a_failed_delivery_is_repeated);
   tcase_add_test(t, callbacks_cannot_feed);
   tcase_add_test(t, options_are_checked);
+  tcase_add_test(t, streams_show_what_commits_show);
   tcase_add_test(t, taken);
   tcase_add_test(t, taken_outlives_its_owner);
   tcase_add_test(t, taking_may_fail_or_be_declined);
