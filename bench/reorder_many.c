@@ -14,6 +14,8 @@
 #define ROW 100
 #define LENGTH 10
 #define MOST 100000
+#define LONGEST ((size_t)1000000)
+#define TURNS 3 /* of open transactions in a round, or others' rounds before would be most of what is measured */
 #define AHEAD 10 /* records that the host knows already */
 #define SHORTEST ((size_t)100000) /* changes in a round: short, so that some rounds are undisturbed */
 
@@ -72,9 +74,18 @@ static void run_round(void *arg, size_t n)
   run_open(arg, m->changes);
 }
 
+/* Changes in a round: one transaction with all its subtransactions, or each of the open ones some times over. */
+static size_t round_of(size_t count, bool subs)
+{
+  size_t changes = count * LENGTH, least = bench_size(SHORTEST, changes);
+  if (!subs)
+    changes = changes * TURNS < LONGEST ? changes * TURNS : LONGEST;
+  return changes > least ? changes : least;
+}
+
 static void many_open(many *m, int kind, size_t count, bool subs)
 {
-  size_t changes = count * LENGTH > SHORTEST ? count * LENGTH : bench_size(SHORTEST, LENGTH * count);
+  size_t changes = round_of(count, subs);
   *m = (many){.kind = kind, .count = count, .changes = changes, .seed = 11, .next_xid = 1000,
               .slots = calloc(count, sizeof *m->slots)};
   if (m->slots == NULL)

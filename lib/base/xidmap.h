@@ -53,11 +53,14 @@ static inline twpa__xidmap_group *twpa__xidmap_group_of(const twpa__xidmap *map,
   return &map->groups[(key / TWPA__XIDMAP_WAYS ^ spread) & (map->ngroups - 1)];
 }
 
-/* Has the line of a key fetched. */
+/* Has fetched what tells whether a key is there. */
 static inline void twpa__xidmap_prefetch(const twpa__xidmap *map, uint64_t key)
 {
-  if (map->ngroups > 0)
-    __builtin_prefetch(twpa__xidmap_group_of(map, key), 0);
+  if (map->ngroups == 0)
+    return;
+  const twpa__xidmap_group *group = twpa__xidmap_group_of(map, key);
+  __builtin_prefetch(group, 0);
+  __builtin_prefetch(&map->crowded[group - map->groups], 0);
 }
 
 /* The value, if it is in the line of its key; NULL if it is not there, or among the rest. */

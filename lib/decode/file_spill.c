@@ -72,7 +72,7 @@ static int open_path(const twpa_file_spill *spill, uint64_t file, int flags)
   name_of(name, file);
   int fd;
   do
-    fd = openat(spill->directory, name, flags | O_CLOEXEC, 0600);
+    fd = openat(spill->directory, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
   while (fd < 0 && errno == EINTR);
   return fd;
 }

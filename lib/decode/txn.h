@@ -142,7 +142,7 @@ static inline void twpa__txn_prefetch(const twpa_txn *txn)
 {
   __builtin_prefetch(txn, 1);
   __builtin_prefetch(&txn->arena.bytes, 1);
-  __builtin_prefetch(&txn->tree_bytes, 1);
+  __builtin_prefetch(&txn->in_touched, 1);
 }
 
 /* Has the rest of it fetched, which its end needs, and where it begins to be read. */

@@ -131,6 +131,25 @@ START_TEST(leftovers)
 }
 END_TEST
 
+/* Somebody who may write into the directory leads the next file elsewhere: nothing is written there. */
+START_TEST(a_link_is_not_followed)
+{
+  open_spill(0);
+  make_file("other", "not ours");
+  char link[256], target[256], got[16] = "";
+  path_of(target, sizeof target, "other");
+  path_of(link, sizeof link, "twpa-0000000000000005.spill");
+  ck_assert_int_eq(symlink(target, link), 0);
+  ck_assert_int_ne(storage.write(storage.user, 5, 0, "ours", 4), 0);
+  ck_assert_int_eq(twpa_file_spill_errno(spill), ELOOP);
+  FILE *f = fopen(target, "r");
+  ck_assert_ptr_nonnull(f);
+  ck_assert_ptr_nonnull(fgets(got, sizeof got, f));
+  fclose(f);
+  ck_assert_str_eq(got, "not ours");
+}
+END_TEST
+
 START_TEST(wrong_options)
 {
   twpa_file_spill *s = NULL;
@@ -324,6 +343,7 @@ static Suite *suite(void)
   tcase_add_test(t, hooks);
   tcase_add_test(t, leftovers);
   tcase_add_test(t, wrong_options);
+  tcase_add_test(t, a_link_is_not_followed);
   tcase_add_test(t, full_disk);
   tcase_add_test(t, damaged_file);
   tcase_add_test(t, open_files_are_bounded);
