@@ -37,6 +37,17 @@ static bool is_distrusted(const twpa_plan *plan, const twpa__touch *t)
   return (t->flags & TWPA__TOUCH_OLD_ROWS) != 0 || plan->registry.relations[pos].acted_on;
 }
 
+/* What row memory is asked may bring in relations that nobody has named yet, and one of them may be distrusted. */
+static bool may_distrust_later(const twpa_plan *plan, const twpa_access_set *set)
+{
+  if (!plan->skipped || set->ask_touches == 0)
+    return false;
+  for (size_t i = 0; i < plan->registry.nrelations; i++)
+    if (plan->registry.relations[i].distrusted)
+      return true;
+  return false;
+}
+
 static bool must_copy(const twpa_plan *plan, const twpa_access_set *set)
 {
   if (set->ask_accesses > 0 || set->acc.over || (set->flags & TWPA_TXN_PREPARED) != 0)
@@ -81,7 +92,7 @@ twpa_status twpa__finish_reserve(twpa_plan *plan, const twpa_access_set *set, co
   if (st != TWPA_OK || !must_copy(plan, set))
     return st;
   size_t touches = set->ask_touches;
-  bool closure = false;
+  bool closure = may_distrust_later(plan, set);
   for (size_t i = 0; i < set->acc.nusers; i++) {
     touches += named(set->acc.users[i].relation);
     closure = closure || is_new_epoch(plan, set->acc.users[i].relation);

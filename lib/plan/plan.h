@@ -70,6 +70,7 @@ struct twpa_plan {
   uint64_t live_keys, live_payload;
   uint64_t fallbacks[TWPA_FALLBACKS];
   int32_t last_status;
+  bool skipped; /* a transaction was */
   bool busy; /* inside the sink of a drawing: nothing may change */
   twpa_plan_counters counters; /* those kept by hand */
 };

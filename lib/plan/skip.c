@@ -27,6 +27,7 @@ static bool touched(const twpa_plan *plan, uint64_t seq, const twpa__relation_st
 static void distrust(twpa_plan *plan, uint64_t seq)
 {
   twpa__registry *r = &plan->registry;
+  plan->skipped = true;
   for (size_t i = 0; i < r->nrelations; i++) {
     if (!touched(plan, seq, &r->relations[i]))
       continue;
