@@ -135,7 +135,7 @@ twpa__wide_found twpa__wide_find(twpa__wide_table *t, uint64_t hash, twpa__now n
   /* A dead entry of the key: its place is taken, so that a key never has two entries. */
   const uint32_t places = same != 0 ? same : live ^ WIDE_PLACES;
   const int way = places != 0 ? (int)twpa__first_place(places) : oldest_of(b, now, newest, arg);
-  twpa__wide_found found = {b, way, (same & live) != 0, places == 0, false, 0};
+  twpa__wide_found found = {b, way, ((same & live) >> way & 1) != 0, places == 0, false, 0};
   if (found.hit)
     return found;
   if ((b->flags[way] & TWPA__WIDE_JOIN) != 0) {

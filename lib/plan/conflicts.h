@@ -206,7 +206,7 @@ static inline twpa__narrow_found twpa__narrow_access(const twpa__narrow_table *t
   const twpa__narrow_found found = {.before = before,
                                     .bits = b->tag[i] & 3,
                                     .horizon = b->seq[TWPA__NARROW_HORIZON],
-                                    .hit = (same & live) != 0,
+                                    .hit = ((same & live) >> i & 1) != 0,
                                     .evicted = places == 0};
   if (places == 0)
     b->seq[TWPA__NARROW_HORIZON] = twpa__newer(now, found.horizon, before);

@@ -479,6 +479,34 @@ START_TEST(sequence_numbers_are_64_bits_wide)
 }
 END_TEST
 
+/* Places that were never written look like the number 2^32 and the key whose bits are all 0: the entry that the key has is
+   what counts, not they. */
+START_TEST(unused_places_are_nobodys_entry)
+{
+  const twpa_key zero = twpa__raw_key(0);
+  for (uint32_t mode = TWPA_MODE_WRITE; mode <= TWPA_MODE_EXCLUSIVE; mode++) {
+    open_plan((twpa_plan_options){.table_bytes = 64});
+    plan->graph.low = plan->graph.last = (UINT64_C(1) << 32) - 5;
+    done(key_tx(zero, mode));
+    uint64_t seqs[5];
+    for (int i = 0; i < 5; i++) { /* without keys, and not done */
+      begin();
+      seqs[i] = enter(plan, set);
+    }
+    uint64_t again = key_tx(zero, mode); /* waits for a number that looks live, like all that was never set */
+    for (int i = 0; i < 5; i++)
+      done(seqs[i]);
+    twpa_node node;
+    ck_assert_int_eq(twpa_plan_node(plan, &node, again), TWPA_OK);
+    ck_assert_int_eq(node.state, TWPA_NODE_READY);
+    done(again);
+    twpa_plan_counters k = {.struct_size = TWPA_PLAN_COUNTERS_INIT};
+    ck_assert_int_eq(twpa_plan_stats(plan, &k), TWPA_OK);
+    ck_assert_uint_eq(k.hits, 0);
+  }
+}
+END_TEST
+
 START_TEST(wrong_options)
 {
   twpa_plan *x;
@@ -519,6 +547,7 @@ int main(void)
   tcase_add_test(tc, memory_carries_unsent_values_over);
   tcase_add_test(tc, sets_of_another_plan_are_refused);
   tcase_add_test(tc, sequence_numbers_are_64_bits_wide);
+  tcase_add_test(tc, unused_places_are_nobodys_entry);
   tcase_add_test(tc, wrong_options);
   suite_add_tcase(s, tc);
   return run_suite(s);
