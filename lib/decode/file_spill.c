@@ -2,8 +2,9 @@
  * Spill storage in files: a directory, a few open files, the least recently used of which makes room for the next.
  *
  * The hook for reading may run on several threads. The open files are guarded by a flag that nobody waits for: who
- * finds it set opens the file for himself and closes it again. Removing a file needs the flag, to close it; if the
- * flag is set, the removal fails, and the buffer asks again later.
+ * finds it set opens the file for himself and closes it again. Removing a file does not wait either, or threads that read
+ * all the time would keep the disk from being given back: if the flag is set, the file loses its name at once, and
+ * whoever has the flag next closes what is open and has no name any more.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE 1 /* flock */
@@ -21,6 +22,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define OPEN_FILES_DEFAULT 16u
@@ -38,6 +40,7 @@ struct twpa_file_spill {
   twpa__mem mem;
   int directory;
   atomic_flag busy; /* somebody uses the open files */
+  atomic_bool nameless; /* one of them may have been removed meanwhile */
   atomic_int error;
   open_file *open;
   uint32_t nopen;
@@ -91,17 +94,52 @@ static open_file *slot_for(twpa_file_spill *spill, uint64_t file)
   return oldest;
 }
 
+static void close_slot(open_file *slot)
+{
+  close(slot->fd);
+  slot->fd = -1;
+}
+
+/* Closes what was removed while somebody else had the flag. */
+static void close_nameless(twpa_file_spill *spill)
+{
+  if (!atomic_load(&spill->nameless))
+    return;
+  atomic_store(&spill->nameless, false); /* before looking: a removal that comes now is for the next one */
+  for (uint32_t i = 0; i < spill->nopen; i++) {
+    struct stat found;
+    if (spill->open[i].fd >= 0 && fstat(spill->open[i].fd, &found) == 0 && found.st_nlink == 0)
+      close_slot(&spill->open[i]);
+  }
+}
+
+static bool take_flag(twpa_file_spill *spill)
+{
+  if (atomic_flag_test_and_set(&spill->busy))
+    return false;
+  close_nameless(spill);
+  return true;
+}
+
+static void drop_flag(twpa_file_spill *spill)
+{
+  close_nameless(spill);
+  atomic_flag_clear(&spill->busy);
+}
+
 /* An open descriptor; *own: the caller closes it. -1: errno says why. */
 static int acquire(twpa_file_spill *spill, uint64_t file, int flags, bool *own)
 {
-  *own = atomic_flag_test_and_set(&spill->busy);
+  *own = !take_flag(spill);
   if (*own)
     return open_path(spill, file, flags);
   open_file *slot = slot_for(spill, file);
   if (slot->fd < 0 || slot->file != file) {
     int fd = open_path(spill, file, flags);
     if (fd < 0) {
-      atomic_flag_clear(&spill->busy);
+      int error = errno;
+      drop_flag(spill);
+      errno = error;
       return -1;
     }
     if (slot->fd >= 0)
@@ -118,7 +156,7 @@ static void done_with(twpa_file_spill *spill, int fd, bool own)
   if (own)
     close(fd);
   else
-    atomic_flag_clear(&spill->busy);
+    drop_flag(spill);
 }
 
 /* --- hooks --- */
@@ -182,18 +220,19 @@ static int hook_read(void *user, uint64_t file, uint64_t offset, void *data, siz
 static int hook_remove(void *user, uint64_t file)
 {
   twpa_file_spill *spill = user;
-  if (atomic_flag_test_and_set(&spill->busy))
-    return fail(spill, EBUSY);
-  open_file *slot = slot_for(spill, file);
-  if (slot->fd >= 0 && slot->file == file) {
-    close(slot->fd);
-    slot->fd = -1;
+  bool ours = take_flag(spill);
+  if (ours) {
+    open_file *slot = slot_for(spill, file);
+    if (slot->fd >= 0 && slot->file == file)
+      close_slot(slot);
+    drop_flag(spill);
   }
-  atomic_flag_clear(&spill->busy);
   char name[NAME_LEN + 1];
   name_of(name, file);
   if (unlinkat(spill->directory, name, 0) != 0 && errno != ENOENT)
     return fail(spill, errno);
+  if (!ours)
+    atomic_store(&spill->nameless, true);
   return 0;
 }
 
@@ -264,6 +303,7 @@ twpa_status twpa_file_spill_new(twpa_file_spill **spill, const twpa_file_spill_o
     s->open[i] = (open_file){.fd = -1};
   atomic_init(&s->error, 0);
   atomic_flag_clear(&s->busy);
+  atomic_init(&s->nameless, false);
   *spill = s;
   return TWPA_OK;
 }

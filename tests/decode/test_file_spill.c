@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,6 +335,65 @@ START_TEST(walked_on_other_threads)
 }
 END_TEST
 
+/* --- removed while others read --- */
+
+static atomic_bool stop;
+
+static void *read_on(void *arg)
+{
+  (void)arg;
+  static _Thread_local unsigned char block[65536];
+  size_t failed = 0;
+  while (!atomic_load(&stop))
+    failed += storage.read(storage.user, 1, 0, block, sizeof block) != 0;
+  return (void *)(uintptr_t)failed;
+}
+
+/* How many open files have no name any more. */
+static size_t nameless_descriptors(void)
+{
+  DIR *d = opendir("/proc/self/fd");
+  ck_assert_ptr_nonnull(d);
+  size_t n = 0;
+  const struct dirent *e;
+  while ((e = readdir(d)) != NULL) {
+    struct stat found;
+    if (fstatat(dirfd(d), e->d_name, &found, 0) == 0 && S_ISREG(found.st_mode) && found.st_nlink == 0)
+      n++;
+  }
+  closedir(d);
+  return n;
+}
+
+/* Threads that never stop reading keep no file from being removed, and none that was removed stays open. */
+START_TEST(removed_while_others_read)
+{
+  open_spill(4);
+  static unsigned char block[65536];
+  ck_assert_int_eq(storage.write(storage.user, 1, 0, block, sizeof block), 0);
+  size_t before = nameless_descriptors();
+  atomic_store(&stop, false);
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, read_on, NULL), 0);
+  size_t failed = 0;
+  for (uint64_t file = 2; file < 3000; file++) {
+    failed += storage.write(storage.user, file, 0, block, 100) != 0;
+    failed += storage.remove(storage.user, file) != 0;
+  }
+  atomic_store(&stop, true);
+  for (int i = 0; i < 2; i++) {
+    void *n;
+    ck_assert_int_eq(pthread_join(threads[i], &n), 0);
+    failed += (uintptr_t)n;
+  }
+  ck_assert_uint_eq(failed, 0);
+  ck_assert_uint_eq(files_in(dir), 1);
+  ck_assert_int_eq(storage.read(storage.user, 1, 0, block, 1), 0);
+  ck_assert_uint_eq(nameless_descriptors(), before);
+}
+END_TEST
+
 static Suite *suite(void)
 {
   Suite *s = suite_create("file_spill");
@@ -348,6 +408,7 @@ static Suite *suite(void)
   tcase_add_test(t, damaged_file);
   tcase_add_test(t, open_files_are_bounded);
   tcase_add_test(t, walked_on_other_threads);
+  tcase_add_test(t, removed_while_others_read);
   suite_add_tcase(s, t);
   return s;
 }
