@@ -135,21 +135,27 @@ static void tell(twpa_scheduler *s, uint64_t waiter, uint64_t holder)
   s->busy = false;
 }
 
-/* Each holder once: those of the groups among `groups` in which there is one. */
-static void tell_groups(twpa_scheduler *s, uint64_t waiter, uint64_t groups)
+/* Adds for whom it waits in these groups to `holders`, each once; returns how many there are then. */
+static size_t add_holders(const twpa_scheduler *s, uint64_t waiter, uint64_t groups, uint64_t *holders, size_t n)
 {
-  uint64_t told[TWPA__GROUPS];
-  size_t n = 0;
   for (unsigned g = 0; g < TWPA__GROUPS; g++) {
     uint64_t holder = (groups >> g & 1) != 0 ? nearest_before(s, g, waiter) : 0;
     size_t i = 0;
-    while (i < n && told[i] != holder)
+    while (i < n && holders[i] != holder)
       i++;
-    if (holder == 0 || i < n)
-      continue;
-    told[n++] = holder;
-    tell(s, waiter, holder);
+    if (holder != 0 && i == n)
+      holders[n++] = holder;
   }
+  return n;
+}
+
+/* Each holder once: those of `groups`, but for those that the waiter has been told of for the sake of `known`. */
+static void tell_groups(twpa_scheduler *s, uint64_t waiter, uint64_t groups, uint64_t known)
+{
+  uint64_t holders[TWPA__GROUPS];
+  size_t told = add_holders(s, waiter, known, holders, 0);
+  for (size_t n = add_holders(s, waiter, groups, holders, told); told < n; told++)
+    tell(s, waiter, holders[told]);
 }
 
 void twpa__tell_waits(twpa_scheduler *s, uint64_t seq)
@@ -157,7 +163,7 @@ void twpa__tell_waits(twpa_scheduler *s, uint64_t seq)
   if (s->options.on_wait == NULL)
     return;
   if (s->orders != NULL)
-    tell_groups(s, seq, twpa__task_at(s, seq)->groups);
+    tell_groups(s, seq, twpa__task_at(s, seq)->groups, 0);
   else
     tell(s, seq, twpa__turn_holder(s, seq));
 }
@@ -199,6 +205,6 @@ void twpa__tell_waits_behind(twpa_scheduler *s, uint64_t seq)
       if ((left >> k & 1) != 0 && nearest_behind(s, k, seq) == waiter)
         same |= UINT64_C(1) << k;
     left &= ~same;
-    tell_groups(s, waiter, same);
+    tell_groups(s, waiter, same, twpa__task_at(s, waiter)->groups & ~same);
   }
 }

@@ -132,7 +132,9 @@ mutation 'no rollback of early starters' scheduler_fail.c \
 
 # --- waits for a commit turn
 mutation 'only one of those who are waited for is told' scheduler_turn.c \
-  's/^    tell(s, waiter, holder);$/&\n    return;/' plan_scheduler
+  's/told < n; told++)$/told < n; told = n)/' plan_scheduler
+mutation 'a wait that is known is told again' scheduler_turn.c \
+  's/groups & ~same);$/groups \& 0);/' plan_scheduler
 mutation 'a wait does not move when its holder is skipped' scheduler.c \
   's/^    twpa__tell_waits_behind(s, seq);/    (void)seq;/' plan_scheduler
 mutation 'a holder that is done' scheduler_turn.c \

@@ -665,6 +665,28 @@ START_TEST(waits_of_several_groups_are_told)
 }
 END_TEST
 
+/* A skip leads to somebody whom the waiter waits for already, by another group: it has been told. */
+START_TEST(a_known_wait_is_not_told_again)
+{
+  told w = {.n = 0};
+  table t = set_table(&free_plan, OPTIONS(.commit_order = TWPA_COMMIT_ORDER_GROUPS, .on_wait = note_wait, .user = &w));
+  for (uint64_t i = 0; i < 3; i++)
+    submit_groups(&t, 3 - i % 2); /* both, the second, both */
+  for (uint64_t i = 1; i <= 3; i++)
+    ck_assert_uint_eq(next(&t), i);
+  applied(&t, 3);
+  TOLD(&w, 3, 1, 3, 2, 0);
+  ck_assert_uint_eq(failed(&t, 2, TWPA_FAIL_CONFLICT), TWPA_VERDICT_RETRY);
+  ck_assert_int_eq(twpa_scheduler_skip(t.sched, 2, TWPA_DONE_COMMITTED), TWPA_OK);
+  TOLD(&w, 0);
+  applied(&t, 1);
+  committed(&t, 1);
+  committed(&t, 3);
+  TOLD(&w, 0);
+  clear_table(&t);
+}
+END_TEST
+
 START_TEST(waits_are_told_again_after_a_skip)
 {
   told w = {.n = 0};
@@ -770,6 +792,7 @@ int main(void)
   tcase_add_test(c, waits_are_told);
   tcase_add_test(c, waits_of_several_groups_are_told);
   tcase_add_test(c, waits_are_told_again_after_a_skip);
+  tcase_add_test(c, a_known_wait_is_not_told_again);
   tcase_add_test(c, wrong_arguments);
   suite_add_tcase(s, c);
   return run_suite(s);
