@@ -179,7 +179,7 @@ typedef struct twpa_scheduler_counters {
   uint64_t committed;      /**< Of those, committed. */
   uint64_t skipped;        /**< Of those, completed without being run. */
   uint64_t low_watermark;  /**< Every transaction up to this sequence number is done. */
-  uint64_t newest;         /**< The last sequence number given out by twpa_scheduler_submit(); 0 if none. */
+  uint64_t newest;         /**< The last sequence number in the plan; 0 if none. */
   uint64_t stopped_before; /**< The scheduler has stopped before this one; 0: it has not. */
   uint64_t waiting;        /**< Now waiting for predecessors. */
   uint64_t ready;          /**< Now ready. */
@@ -328,7 +328,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_committed(twpa_scheduler *sch
  * @param[in]     reason     one of #twpa_fail
  * @return #TWPA_OK; #TWPA_E_INVAL for a wrong @p reason; #TWPA_E_STATE if it is not open; #TWPA_E_NOTFOUND if there
  *         is no such transaction; #TWPA_E_REENTRANT.
- * @note O(open transactions). Allocates nothing.
+ * @note O(1); if it had been executed, or makes others go, all transactions behind it in the window. Allocates nothing.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_failed(twpa_scheduler *scheduler, uint64_t seq, uint32_t *verdict,
                                                           uint32_t reason);
@@ -387,7 +387,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_skip(twpa_scheduler *schedule
  * earlier goes on. Of two stops the earlier one holds.
  * @param[in,out] scheduler  the object
  * @param[in]     seq        the first one to leave out; one that is done already means "as soon as possible"
- * @return #TWPA_OK; #TWPA_E_INVAL for 0; #TWPA_E_REENTRANT. O(open transactions).
+ * @return #TWPA_OK; #TWPA_E_INVAL for 0; #TWPA_E_REENTRANT. O(transactions from there on in the window).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_stop_before(twpa_scheduler *scheduler, uint64_t seq);
 
@@ -396,7 +396,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_stop_before(twpa_scheduler *s
  * skipped.
  * @param[in,out] scheduler  the object
  * @return #TWPA_OK; #TWPA_E_STATE if there is no stop, or if some that have to be rolled back still are open;
- *         #TWPA_E_REENTRANT. O(1).
+ *         #TWPA_E_REENTRANT. O(transactions in the window).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_scheduler_resume(twpa_scheduler *scheduler);
 
