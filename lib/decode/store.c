@@ -17,16 +17,16 @@ static bool remove_now(twpa_reorder *r, twpa__file *file)
   return true;
 }
 
+/* Up to the first that fails again, which goes to the end: it must not keep those behind it from their turn. */
 void twpa__leftovers_retry(twpa_reorder *r)
 {
   if (r->removing)
     return;
-  twpa__link *it, *tmp;
-  TWPA__LIST_FOREACH(&r->leftovers, it, tmp) {
-    twpa__list_remove(it);
-    twpa__file *file = TWPA__CONTAINER_OF(it, twpa__file, link);
-    if (!remove_now(r, file)) {
-      twpa__list_insert_before(tmp, it);
+  twpa__link *link;
+  while ((link = twpa__list_first(&r->leftovers)) != NULL) {
+    twpa__list_remove(link);
+    if (!remove_now(r, TWPA__CONTAINER_OF(link, twpa__file, link))) {
+      twpa__list_push_back(&r->leftovers, link);
       return;
     }
     r->nleftovers--;

@@ -277,6 +277,45 @@ START_TEST(nothing_is_left_of_a_failed_write)
 }
 END_TEST
 
+static uint64_t stuck;    /* the file that cannot be removed */
+static uint64_t hesitant; /* and one that cannot the first time */
+static int (*remove_it)(void *user, uint64_t id);
+
+static int remove_or_not(void *user, uint64_t id)
+{
+  if (id == stuck)
+    return 5;
+  if (id == hesitant) {
+    hesitant = 0;
+    return 5;
+  }
+  return remove_it(user, id);
+}
+
+/* One that never goes does not keep others, of which the removal has failed once, from going. */
+START_TEST(a_file_that_stays_holds_up_no_other)
+{
+  remove_it = k.storage.remove;
+  k.storage.remove = remove_or_not;
+  r = fixture_make(TWPA_MEMORY_UNLIMITED, false, false);
+  for (twpa_xid xid = 10; xid < 14; xid++)
+    big_row(xid, 0, 90 + xid, SMALL);
+  spill_all();
+  ck_assert_uint_eq(files_now(), 4);
+  stuck = file_of(10);
+  hesitant = file_of(11);
+  for (twpa_xid xid = 10; xid < 14; xid++)
+    commit(r, xid, 200 + xid, 0, NULL);
+  ck_assert_uint_eq(files_now(), 1);
+  kit_check(r);
+  stuck = 0;
+  ck_assert_int_eq(kit_row(r, TWPA_INSERT, 20, 0, 300, "a"), TWPA_OK);
+  spill_all();
+  commit(r, 20, 310, 0, NULL);
+  ck_assert_uint_eq(files_now(), 0);
+}
+END_TEST
+
 /* Every call of the storage in turn; the outcome is the same, and nothing is left. */
 START_TEST(every_call_fails_once)
 {
@@ -363,6 +402,7 @@ static Suite *suite(void)
   tcase_add_test(t, blocks_lie_well);
   tcase_add_test(t, a_write_that_failed_is_written_over);
   tcase_add_test(t, nothing_is_left_of_a_failed_write);
+  tcase_add_test(t, a_file_that_stays_holds_up_no_other);
   tcase_add_test(t, every_call_fails_once);
   tcase_add_test(t, half_spilled);
   suite_add_tcase(s, t);
