@@ -130,7 +130,9 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_begin(twpa_access_set *set, 
  * @param[in] new_values  the new row; NULL for a delete
  * @param[in] nvalues     length of each of the arrays: the number of the relation's columns
  * @return #TWPA_OK; #TWPA_E_INVAL for a NULL, a wrong number of values, an unknown operation or state of a value, an
- *         insert or update without new row; #TWPA_E_NOMEM: the set is as it was. Cost: the length of the key values.
+ *         insert or update without new row; #TWPA_E_NOMEM: the set has the accesses it had, and is to be repeated or begun
+ *         anew (the relation may count as used already, which can only make it wait for more). Cost: the length of the
+ *         key values.
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_access_set_change(twpa_access_set *set, twpa_relation *relation, uint32_t op,
                                                            const twpa_value *old_values, const twpa_value *new_values,
