@@ -139,10 +139,10 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_tuplecid(twpa_txn *txn, twpa_cid *c
  *
  * @param[in]  txn     a taken transaction
  * @param[out] change  the change, borrowed until the next call with @p txn
- * @return #TWPA_OK; #TWPA_NONE after the last change; #TWPA_E_STATE if it is not taken; #TWPA_E_REENTRANT from inside
- *         twpa_storage.read called by this function with @p txn; #TWPA_E_NOMEM, #TWPA_E_CALLBACK (storage hook),
- *         #TWPA_E_CORRUPT (storage, long values out of sequence, a confirmation without its speculative insert): the
- *         same call may be repeated, and goes on where it was.
+ * @return #TWPA_OK; #TWPA_NONE after the last change; #TWPA_E_STATE if it is not taken, or is inside
+ *         twpa_txn_release(); #TWPA_E_REENTRANT from inside twpa_storage.read called by this function with @p txn;
+ *         #TWPA_E_NOMEM, #TWPA_E_CALLBACK (storage hook), #TWPA_E_CORRUPT (storage, long values out of sequence, a
+ *         confirmation without its speculative insert): the same call may be repeated, and goes on where it was.
  *         O(log of the number of subtransactions).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_txn_next(twpa_txn *txn, twpa_change *change);
@@ -150,8 +150,7 @@ TWPA_API TWPA_NODISCARD twpa_status twpa_txn_next(twpa_txn *txn, twpa_change *ch
 /**
  * Goes back to before the first change.
  * @param[in] txn  a taken transaction
- * @return #TWPA_OK; #TWPA_E_STATE if it is not taken; #TWPA_E_REENTRANT as twpa_txn_next(). O(number of
- *         subtransactions).
+ * @return #TWPA_OK; #TWPA_E_STATE, #TWPA_E_REENTRANT as twpa_txn_next(). O(number of subtransactions).
  */
 TWPA_API TWPA_NODISCARD twpa_status twpa_txn_rewind(twpa_txn *txn);
 

@@ -100,9 +100,9 @@ twpa_status twpa_txn_next(twpa_txn *txn, twpa_change *change)
 {
   if (txn == NULL || change == NULL)
     return TWPA_E_INVAL;
-  if (!txn->taken)
-    return TWPA_E_STATE;
   twpa__walk *walk = txn->walk;
+  if (!txn->taken || walk == NULL) /* NULL: it is being given back */
+    return TWPA_E_STATE;
   if (walk->busy)
     return TWPA_E_REENTRANT;
   walk->busy = true;
@@ -119,7 +119,7 @@ twpa_status twpa_txn_rewind(twpa_txn *txn)
 {
   if (txn == NULL)
     return TWPA_E_INVAL;
-  if (!txn->taken)
+  if (!txn->taken || txn->walk == NULL)
     return TWPA_E_STATE;
   if (txn->walk->busy)
     return TWPA_E_REENTRANT;

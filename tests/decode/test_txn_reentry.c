@@ -44,6 +44,9 @@ static int remove_hook(void *user, uint64_t file)
   twpa_status st = twpa_reorder_touch(r, &record);
   ck_assert(st == TWPA_E_REENTRANT || (st == TWPA_E_INVAL && freed));
   twpa_reorder_free(r);
+  twpa_change c;
+  ck_assert_int_eq(inside != NULL ? twpa_txn_next(inside, &c) : TWPA_E_STATE, TWPA_E_STATE);
+  ck_assert_int_eq(inside != NULL ? twpa_txn_rewind(inside) : TWPA_E_STATE, TWPA_E_STATE);
   give_back(&inside); /* does nothing: it is being given back */
   give_back(&other);
   detours++;
