@@ -106,7 +106,9 @@ typedef struct twpa_reorder_counters {
                                     callback also what was read back from storage and put together for it. */
   uint64_t total_bytes;        /**< Now: all memory taken from the allocator, taken transactions included, but not what
                                     twpa_txn_next() has taken for the place where it stands in them. */
-  uint64_t storage_bytes;      /**< Now: bytes in storage that belong to open transactions. */
+  uint64_t storage_bytes;      /**< Now: bytes in storage that belong to open transactions. Files are larger: what has ended
+                                    stays in them until the last block of the file has, small subtransactions that were
+                                    rolled back included. */
   uint64_t storage_files;      /**< Now: files in storage, those included whose removal has failed so far. */
   uint64_t storage_segments;   /**< Now: blocks in storage that belong to open transactions. */
   uint64_t open_tops;          /**< Now: transactions that are, or may be, top-level ones. */

@@ -17,7 +17,9 @@
  * takes no new transactions from 1 MB on, and what one that is small adds is less than 256 KB. A top-level transaction
  * whose shared file takes no more has a file of its own from then on. So an open one keeps less than 1.25 MB of others'
  * blocks from going, and n of them are in at most n shared files, besides their own. (One that turns out to be a
- * subtransaction counts by itself if it was spilled before.)
+ * subtransaction counts by itself if it was spilled before.) Not bounded is what an open one keeps of its own: blocks of
+ * subtransactions that were spilled while they were small and then rolled back stay in the file of their top as long
+ * as that has any other, at most 256 KB for each time that such a one was spilled.
  *
  * A write that fails may have left anything behind the end of the file; the next block goes to the same place, whosever it
  * is. While it is written, a block counts as one of the file's: the storage's hook may give back a taken transaction,
