@@ -22,26 +22,27 @@ void twpa__hash128(uint64_t out[2], const void *data, size_t len, uint64_t seed)
 /* Checksum of stored blocks: unseeded XXH3, 64 bits. */
 uint64_t twpa__checksum64(const void *data, size_t len);
 
+/* Bijective for odd factors; the inverse is the same with the inverse of the factor. */
+static inline uint64_t twpa__mix64_by(uint64_t x, uint64_t factor)
+{
+  x ^= x >> 32;
+  x *= factor;
+  x ^= x >> 32;
+  x *= factor;
+  x ^= x >> 32;
+  return x;
+}
+
 /* Mixes one 64-bit number well (bijective). */
 static inline uint64_t twpa__mix64(uint64_t x)
 {
-  x ^= x >> 32;
-  x *= UINT64_C(0xD6E8FEB86659FD93);
-  x ^= x >> 32;
-  x *= UINT64_C(0xD6E8FEB86659FD93);
-  x ^= x >> 32;
-  return x;
+  return twpa__mix64_by(x, UINT64_C(0xD6E8FEB86659FD93));
 }
 
 /* What it was before. */
 static inline uint64_t twpa__unmix64(uint64_t x)
 {
-  x ^= x >> 32;
-  x *= UINT64_C(0xCFEE444D8B59A89B);
-  x ^= x >> 32;
-  x *= UINT64_C(0xCFEE444D8B59A89B);
-  x ^= x >> 32;
-  return x;
+  return twpa__mix64_by(x, UINT64_C(0xCFEE444D8B59A89B));
 }
 
 /*

@@ -10,9 +10,9 @@
  */
 #include "plan/scheduler.h"
 
-static uint64_t order_first(const twpa__order *o)
+static uint64_t order_at(const twpa__order *o, size_t i)
 {
-  return o->seqs[o->head & (o->cap - 1)];
+  return o->seqs[(o->head + i) & (o->cap - 1)];
 }
 
 twpa_status twpa__orders_reserve(twpa_scheduler *s, uint64_t groups)
@@ -28,7 +28,7 @@ twpa_status twpa__orders_reserve(twpa_scheduler *s, uint64_t groups)
     if (seqs == NULL)
       return TWPA_E_NOMEM;
     for (size_t i = 0; i < o->count; i++)
-      seqs[i] = o->seqs[(o->head + i) & (o->cap - 1)];
+      seqs[i] = order_at(o, i);
     twpa__release(&s->mem, o->seqs, o->cap * sizeof(uint64_t));
     o->seqs = seqs;
     o->cap = cap;
@@ -51,15 +51,15 @@ void twpa__orders_pop(twpa_scheduler *s, uint64_t groups, uint64_t done)
 {
   for (unsigned g = 0; g < TWPA__GROUPS; g++) {
     twpa__order *o = &s->orders[g];
-    if ((groups >> g & 1) == 0 || order_first(o) != done)
+    if ((groups >> g & 1) == 0 || order_at(o, 0) != done)
       continue;
-    while (o->count > 0 && twpa__is_done(s, order_first(o))) {
+    while (o->count > 0 && twpa__is_done(s, order_at(o, 0))) {
       o->head++;
       o->count--;
     }
     if (o->count > 0) {
-      twpa__task_at(s, order_first(o))->groups_left--;
-      twpa__offer_turn(s, order_first(o));
+      twpa__task_at(s, order_at(o, 0))->groups_left--;
+      twpa__offer_turn(s, order_at(o, 0));
     }
   }
 }
@@ -81,11 +81,6 @@ void twpa__offer_turn(twpa_scheduler *s, uint64_t seq)
 }
 
 /* ---- Who waits for whom -------------------------------------------------------------------------------------- */
-
-static uint64_t order_at(const twpa__order *o, size_t i)
-{
-  return o->seqs[(o->head + i) & (o->cap - 1)];
-}
 
 /* The place of a number in an order, or of the first one above it. */
 static size_t order_find(const twpa__order *o, uint64_t seq)

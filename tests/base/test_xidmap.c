@@ -5,14 +5,19 @@
 
 #include <string.h>
 
+static void open_map(twpa__xidmap *map, twpa__mem *mem, faultmem *fm)
+{
+  twpa_allocator hooks = faultmem_init(fm, 0, false);
+  test_must(twpa__mem_init(mem, &hooks) == TWPA_OK);
+  twpa__xidmap_init(map, mem);
+}
+
 START_TEST(an_empty_map_holds_nothing)
 {
   faultmem fm;
-  twpa_allocator hooks = faultmem_init(&fm, 0, false);
   twpa__mem mem;
-  ck_assert_int_eq(twpa__mem_init(&mem, &hooks), TWPA_OK);
   twpa__xidmap map;
-  twpa__xidmap_init(&map, &mem);
+  open_map(&map, &mem, &fm);
   ck_assert_ptr_null(twpa__xidmap_get(&map, 0));
   ck_assert_ptr_null(twpa__xidmap_remove(&map, 0));
   ck_assert_uint_eq(fm.calls, 0);
@@ -31,10 +36,10 @@ END_TEST
 
 START_TEST(keys_of_every_kind)
 {
+  faultmem fm;
   twpa__mem mem;
-  ck_assert_int_eq(twpa__mem_init(&mem, NULL), TWPA_OK);
   twpa__xidmap map;
-  twpa__xidmap_init(&map, &mem);
+  open_map(&map, &mem, &fm);
   static const uint64_t keys[] = {0, 1, 3, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX, UINT64_C(1) << 63};
   enum { N = sizeof keys / sizeof *keys };
   int values[N];
@@ -103,11 +108,9 @@ static void play(uint64_t seed, unsigned refuse_percent, const uint64_t *keys, s
 {
   rng r = {seed};
   faultmem fm;
-  twpa_allocator hooks = faultmem_init(&fm, 0, false);
   twpa__mem mem;
-  test_must(twpa__mem_init(&mem, &hooks) == TWPA_OK);
   twpa__xidmap map;
-  twpa__xidmap_init(&map, &mem);
+  open_map(&map, &mem, &fm);
   static model m;
   m.n = 0;
   static char pool[64];
@@ -182,11 +185,9 @@ START_TEST(keys_of_one_group_are_found)
   static uint64_t keys[N + 1];
   same_group(keys, N + 1);
   faultmem fm;
-  twpa_allocator hooks = faultmem_init(&fm, 0, false);
   twpa__mem mem;
-  ck_assert_int_eq(twpa__mem_init(&mem, &hooks), TWPA_OK);
   twpa__xidmap map;
-  twpa__xidmap_init(&map, &mem);
+  open_map(&map, &mem, &fm);
   static int values[N];
   for (int round = 0; round < 2; round++) {
     for (size_t i = 0; i < N; i++)
@@ -212,11 +213,9 @@ START_TEST(growing_takes_the_rest_back)
 {
   enum { N = 4000 };
   faultmem fm;
-  twpa_allocator hooks = faultmem_init(&fm, 0, false);
   twpa__mem mem;
-  test_must(twpa__mem_init(&mem, &hooks) == TWPA_OK);
   twpa__xidmap map;
-  twpa__xidmap_init(&map, &mem);
+  open_map(&map, &mem, &fm);
   static int values[N];
   for (uint64_t i = 0; i < N; i++) { /* one that may not grow, for lack of memory, but may hold what comes */
     fm.calls = 0;
@@ -290,10 +289,10 @@ END_TEST
 START_TEST(half_of_the_places_are_free_at_least)
 {
   enum { N = 20000 };
+  faultmem fm;
   twpa__mem mem;
-  ck_assert_int_eq(twpa__mem_init(&mem, NULL), TWPA_OK);
   twpa__xidmap map;
-  twpa__xidmap_init(&map, &mem);
+  open_map(&map, &mem, &fm);
   int x;
   for (uint64_t i = 0; i < N; i++) {
     test_must(twpa__xidmap_add(&map, i * 37, &x) == TWPA_OK);
@@ -309,11 +308,9 @@ END_TEST
 START_TEST(a_map_that_is_empty_every_other_moment_allocates_nothing)
 {
   faultmem fm;
-  twpa_allocator hooks = faultmem_init(&fm, 0, false);
   twpa__mem mem;
-  ck_assert_int_eq(twpa__mem_init(&mem, &hooks), TWPA_OK);
   twpa__xidmap map;
-  twpa__xidmap_init(&map, &mem);
+  open_map(&map, &mem, &fm);
   int x;
   ck_assert_int_eq(twpa__xidmap_add(&map, 1, &x), TWPA_OK);
   size_t calls = fm.calls;
